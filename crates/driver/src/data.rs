@@ -1,7 +1,8 @@
 //! Data that programs read: files in a format, or values in memory.
 
 use std::fmt;
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read};
+use std::sync::Arc;
 
 use eddy_language::semantics::Cell;
 use eddy_tensor::{Op, Value};
@@ -13,8 +14,33 @@ pub enum Format {
     JsonLines,
     /// A header of names, then a line per cycle.
     Csv,
+    /// The same, with tabs between the cells.
+    Tsv,
     /// One array, whose first axis is time.
     Npy,
+    /// Named arrays of equal length.
+    Npz,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 5] = [Format::JsonLines, Format::Csv, Format::Tsv, Format::Npy, Format::Npz];
+
+    /// Its name, which is also the extension of its files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::JsonLines => "jsonl",
+            Format::Csv => "csv",
+            Format::Tsv => "tsv",
+            Format::Npy => "npy",
+            Format::Npz => "npz",
+        }
+    }
+
+    /// The format with this name.
+    pub fn named(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
 }
 
 /// Data for some inputs.
@@ -39,12 +65,22 @@ pub enum Content {
         /// Whether all bytes are available, as in a regular file, so that reading never blocks.
         never_blocks: bool,
     },
+    /// A file whose bytes are all available, and can be read again.
+    File {
+        /// The format of the bytes.
+        format: Format,
+        /// Begins to read the bytes.
+        open: Opener,
+    },
     /// Columns in memory: names, and a cell for each cycle. Columns may have different lengths; after its
     /// end, a column is absent.
     Cells(Vec<(String, Vec<Cell>)>),
     /// Tensors in memory, whose first axis is time: names and values. All have the same number of cycles.
     Tensors(Vec<(String, Value)>),
 }
+
+/// Begins to read the bytes of a file.
+pub type Opener = Arc<dyn Fn() -> io::Result<Box<dyn Read + Send>> + Send + Sync>;
 
 impl Data {
     /// Tensors whose first axis is time, each under the name of its input.
@@ -59,13 +95,39 @@ impl Data {
         Data { name: IN_MEMORY.to_string(), input: None, content: Content::Cells(columns) }
     }
 
-    /// A file, or another reader of bytes.
+    /// A file that can be opened again.
+    pub fn file(name: impl Into<String>, format: Format, open: Opener) -> Data {
+        Data { name: name.into(), input: None, content: Content::File { format, open } }
+    }
+
+    /// The same data again, if they can be read more than once.
+    pub(crate) fn again(&self) -> Option<Data> {
+        let content = match &self.content {
+            Content::Bytes { .. } => return None,
+            Content::File { format, open } => Content::File { format: *format, open: Arc::clone(open) },
+            Content::Cells(columns) => Content::Cells(columns.clone()),
+            Content::Tensors(tensors) => Content::Tensors(tensors.clone()),
+        };
+        Some(Data { name: self.name.clone(), input: self.input.clone(), content })
+    }
+
+    /// The same data, whose file is open.
+    pub(crate) fn opened(self) -> io::Result<Data> {
+        let Content::File { format, open } = &self.content else { return Ok(self) };
+        let reader = BufReader::with_capacity(BUFFER, open()?);
+        Ok(Data { content: Content::Bytes { format: *format, reader, never_blocks: true }, ..self })
+    }
+
+    /// Another reader of bytes.
     pub fn bytes(name: impl Into<String>, format: Format, reader: impl Read + Send + 'static) -> Data {
         let reader = BufReader::new(Box::new(reader) as Box<dyn Read + Send>);
         let content = Content::Bytes { format, reader, never_blocks: false };
         Data { name: name.into(), input: None, content }
     }
 }
+
+/// The number of bytes that are read at once.
+const BUFFER: usize = 1 << 16;
 
 /// The name in messages of data without a name.
 const IN_MEMORY: &str = "<data>";
@@ -89,6 +151,9 @@ impl fmt::Debug for Content {
                 .field("format", format)
                 .field("never_blocks", never_blocks)
                 .finish_non_exhaustive(),
+            Content::File { format, .. } => {
+                f.debug_struct("File").field("format", format).finish_non_exhaustive()
+            }
             Content::Cells(columns) => f.debug_tuple("Cells").field(columns).finish(),
             Content::Tensors(tensors) => f.debug_tuple("Tensors").field(tensors).finish(),
         }

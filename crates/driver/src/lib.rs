@@ -47,15 +47,15 @@
 //! # }
 //! ```
 //!
-//! * The interface: [`session`], [`listener`], [`program`] with [`benches`], [`model`], [`data`],
-//!   [`refusal`].
+//! * The interface: [`session`], [`listener`], [`program`] with [`benches`], [`testing`] and
+//!   [`documentation`], [`model`], [`data`], [`refusal`].
 //! * Running: [`functions`] evaluates functions, [`run`] steps a node, [`stream`] runs it on data;
 //!   [`engine`] runs programs, compiled or simulated; [`disagreement`] reports where the two differ;
 //!   `lock_step` joins the cells of several streams.
 //! * [`compare`] runs a program under every semantics that supports it.
 //! * Functions: [`functions`] calls a function with data and checks its derivatives.
 //! * Learning: [`train`] runs epochs over data, `parameters` loads learnt values, [`gradcheck`] compares
-//!   derivatives with finite differences.
+//!   derivatives with finite differences. `normalisation` scales inputs.
 //! * Loops and C: [`planning`] shows how a node will run, [`building`] writes it in C, `checkpoints` warns if
 //!   a plan has no checkpoints.
 //!
@@ -74,9 +74,11 @@ pub mod session;
 
 pub mod benches;
 pub mod compare;
+pub mod documentation;
 pub mod functions;
 pub mod run;
 pub mod stream;
+pub mod testing;
 
 pub mod building;
 pub mod disagreement;
@@ -88,6 +90,7 @@ pub mod train;
 mod checkpoints;
 mod inputs;
 pub mod lock_step;
+mod normalisation;
 mod parameters;
 mod precision;
 mod ready;
@@ -97,6 +100,7 @@ pub use building::BuildRequest;
 pub use data::Data;
 pub use eddy_compile::Precision;
 pub use eddy_compile::build::BuildOptions;
+pub use eddy_formats::Encoding;
 pub use eddy_language::program::Limits;
 pub use eddy_language::semantics::Cell;
 pub use engine::EngineKind;
@@ -111,4 +115,5 @@ pub use refusal::Refusal;
 pub use run::{Row, Run, RunRequest};
 pub use session::{Options, Session};
 pub use stream::DataRun;
+pub use testing::TestRequest;
 pub use train::{TrainRequest, Trainer};

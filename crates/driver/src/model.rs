@@ -1,6 +1,7 @@
 //! A node of a program with constants and shapes for its inputs, and the requests about it.
 
-use eddy_flow::{Flow, VarId};
+use eddy_flow::VarId;
+use eddy_formats::Encoding;
 use eddy_language::causality::{self, causality_of};
 use eddy_language::check::{to_report, without_repetitions};
 use eddy_language::elaborate::{Draft, ElaborationOptions, probes};
@@ -12,6 +13,7 @@ use eddy_syntax::{Diagnostic, Sources, Span};
 use eddy_tensor::{Type, Value};
 
 use crate::inputs::FixedInputs;
+use crate::normalisation::normalise;
 use crate::parameters;
 use crate::program::{Answer, Program};
 use crate::refusal::Refusal;
@@ -47,6 +49,7 @@ pub struct Model {
     request: NodeRequest,
     fixed_inputs: FixedInputs,
     given_parameters: Option<GivenParameters>,
+    encoding: Encoding,
 }
 
 /// Values that replace the initial ones.
@@ -96,7 +99,8 @@ impl Program {
         match FixedInputs::read(self.resolved(), &callable, &mut sources, constants, shapes) {
             Ok(fixed_inputs) => {
                 let program = self.clone();
-                Ok(Model { program, sources, callable, request, fixed_inputs, given_parameters: None })
+                let (given_parameters, encoding) = (None, Encoding::default());
+                Ok(Model { program, sources, callable, request, fixed_inputs, given_parameters, encoding })
             }
             Err(diagnostics) => Err(Refusal { diagnostics: to_report(diagnostics), sources }),
         }
@@ -117,6 +121,12 @@ impl Model {
     /// The node's name.
     pub fn name(&self) -> String {
         self.program.resolved().name_of(&self.callable)
+    }
+
+    /// The names of its inputs, without compile-time constants.
+    pub fn input_names(&self) -> impl Iterator<Item = &str> {
+        let ports = self.fixed_inputs.interface.inputs.iter().map(|port| port.name.as_str());
+        ports.filter(|name| !self.fixed_inputs.constants.contains_key(*name))
     }
 
     /// Types, shapes, clocks and look-ahead of its inputs and outputs.
@@ -161,6 +171,13 @@ impl Model {
         self
     }
 
+    /// Sets how data become inputs, such as the encoding that a file of parameters contains.
+    #[must_use]
+    pub fn with_encoding(mut self, encoding: Encoding) -> Model {
+        self.encoding = encoding;
+        self
+    }
+
     /// The training code of the node, as source. Cotangents are printed dense, or only where they can differ
     /// from zero; cells that depend on values after the end of the trace are unknown or 0.
     pub fn diff(&self, cotangents: Cotangents, after_end: AfterEnd) -> Result<Answer<String>, Refusal> {
@@ -199,11 +216,16 @@ impl Model {
         &self.fixed_inputs
     }
 
+    pub(crate) fn encoding(&self) -> &Encoding {
+        &self.encoding
+    }
+
     pub(crate) fn given_parameters(&self) -> Option<&GivenParameters> {
         self.given_parameters.as_ref()
     }
 
-    pub(crate) fn span(&self) -> Span {
+    /// The place of the node in the program.
+    pub fn span(&self) -> Span {
         self.program.resolved().span_of(&self.callable)
     }
 
@@ -225,18 +247,28 @@ impl Model {
         given: &ElaborationOptions,
         checks: Checks,
     ) -> Result<Prepared, Vec<Diagnostic>> {
-        let hints = |draft: &Draft| shape_hints(draft, &self.fixed_inputs.shapes);
+        let mut shapes = self.fixed_inputs.shapes.clone();
+        for normalised in &self.encoding.normalised {
+            if !shapes.iter().any(|(name, _)| *name == normalised.input) {
+                shapes.push((normalised.input.clone(), normalised.mean.shape().clone()));
+            }
+        }
+        let hints = |draft: &Draft| shape_hints(draft, &shapes);
         let mut prepared = prepare(self.program.resolved(), &self.callable, given, hints, checks)?;
-        self.give_parameters(&mut prepared.flow)?;
+        self.give_parameters(&mut prepared)?;
         Ok(prepared)
     }
 
-    /// Puts the given parameters into equations.
-    pub(crate) fn give_parameters(&self, flow: &mut Flow) -> Result<(), Vec<Diagnostic>> {
-        match &self.given_parameters {
-            Some(given) => parameters::give(flow, &given.values, &given.from, self.span()),
-            None => Ok(()),
-        }
+    /// Puts the given parameters, and the normalisation of inputs, into equations.
+    pub(crate) fn give_parameters(&self, prepared: &mut Prepared) -> Result<(), Vec<Diagnostic>> {
+        let from = match &self.given_parameters {
+            Some(given) => {
+                parameters::give(&mut prepared.flow, &given.values, &given.from, self.span())?;
+                &given.from
+            }
+            None => "the encoding",
+        };
+        normalise(prepared, &self.encoding.normalised, from, self.span())
     }
 
     pub(crate) fn refusal(&self, diagnostics: Vec<Diagnostic>) -> Refusal {

@@ -1,4 +1,4 @@
-//! CSV: a header of names, a row per cycle, an empty cell for absence; scalars only.
+//! CSV and TSV: a header of names, a row per cycle, an empty cell for absence; scalars only.
 //!
 //! Decision: an empty line is no row, as in JSON lines and in most readers of CSV. In a file with a single
 //! column, an absent cell is written as `""`.
@@ -6,55 +6,108 @@
 use std::io::{BufReader, Read};
 
 use crate::raw::Raw;
-use crate::records::{Field, Records, fields};
-use crate::rows::{BadData, Cases, Row, Rows};
+use crate::records::{Field, Records, Separator, fields};
+use crate::rows::{BadData, ColumnKind, Place, Row, Rows};
 
-/// Reads CSV.
+/// The text that stands for absence in columns of numbers, besides the empty one. In columns of texts it is a
+/// text like others: it is also the name of a country.
+const NOT_AVAILABLE: &str = "NA";
+
+/// Reads CSV or TSV.
 pub struct Csv<R> {
     records: Records<R>,
     names: Vec<String>,
-    /// The column of each input, once the header is read.
+    header: Header,
+    /// The column of each input, once they were looked up in the header.
     columns: Option<Vec<Option<usize>>>,
-    n_columns: usize,
     unused: Vec<String>,
-    cases: Vec<Cases>,
+    kinds: Vec<ColumnKind>,
+    /// Texts that stand for absence.
+    missing: Vec<String>,
+}
+
+/// The first record.
+enum Header {
+    NotRead,
+    /// The file is empty.
+    Missing,
+    Names {
+        place: Place,
+        names: Vec<String>,
+    },
 }
 
 impl<R: Read> Csv<R> {
     /// Reads cells for these inputs.
-    pub fn new(from: BufReader<R>, names: Vec<String>) -> Self {
-        let cases = vec![None; names.len()];
-        Csv { records: Records::new(from), names, columns: None, n_columns: 0, unused: Vec::new(), cases }
+    pub fn new(from: BufReader<R>, separator: Separator, names: Vec<String>) -> Self {
+        let kinds = vec![ColumnKind::Values; names.len()];
+        let (unused, missing) = (Vec::new(), Vec::new());
+        let records = Records::new(from, separator);
+        Csv { records, names, header: Header::NotRead, columns: None, unused, kinds, missing }
     }
 
-    /// Reads the names of enumerators as their numbers, for the inputs that have enumerators.
+    /// Reads these columns instead. To be called before the first row.
+    pub fn choose(&mut self, names: Vec<String>) {
+        self.kinds = vec![ColumnKind::Values; names.len()];
+        self.names = names;
+    }
+
+    /// The kinds of the columns.
     #[must_use]
-    pub fn with_cases(mut self, cases: Vec<Cases>) -> Self {
-        self.cases = cases;
+    pub fn with_kinds(mut self, kinds: Vec<ColumnKind>) -> Self {
+        self.kinds = kinds;
         self
     }
 
-    fn read_header(&mut self) -> Result<(), BadData> {
+    /// Reads these texts as absence.
+    #[must_use]
+    pub fn with_missing(mut self, missing: Vec<String>) -> Self {
+        self.missing = missing;
+        self
+    }
+
+    /// The names of all columns; none in an empty file.
+    pub fn header(&mut self) -> Result<&[String], BadData> {
+        if matches!(self.header, Header::NotRead) {
+            self.header = match self.records.next_record()? {
+                Some(place) => {
+                    // A byte order mark is not part of a name.
+                    let text = place.text.trim_start_matches('\u{FEFF}');
+                    let fields = fields(text, self.records.separator());
+                    let names = fields.into_iter().map(|field| field.text.into_owned()).collect();
+                    Header::Names { place, names }
+                }
+                None => Header::Missing,
+            };
+        }
+        Ok(self.names_in_header())
+    }
+
+    fn names_in_header(&self) -> &[String] {
+        match &self.header {
+            Header::Names { names, .. } => names,
+            Header::NotRead | Header::Missing => &[],
+        }
+    }
+
+    fn find_columns(&mut self) -> Result<(), BadData> {
         if self.columns.is_some() {
             return Ok(());
         }
-        let Some(place) = self.records.next_record()? else {
+        self.header()?;
+        let Header::Names { place, names } = &self.header else {
             self.columns = Some(vec![None; self.names.len()]);
             return Ok(());
         };
-        // A byte order mark is not part of a name.
-        let text = place.text.trim_start_matches('\u{FEFF}');
-        let names: Vec<String> = fields(text).into_iter().map(|field| field.text.into_owned()).collect();
         if let Some(name) =
             self.names.iter().find(|name| names.iter().filter(|other| other == name).count() > 1)
         {
             let message = format!("the header names `{name}` twice");
-            return Err(BadData { place, bytes: 0..0, message });
+            return Err(BadData { place: place.clone(), bytes: 0..0, message });
         }
-        self.n_columns = names.len();
         self.columns =
             Some(self.names.iter().map(|name| names.iter().position(|other| other == name)).collect());
-        self.unused = names.into_iter().filter(|name| !self.names.contains(name)).collect();
+        self.unused = names.iter().filter(|name| !self.names.contains(name)).cloned().collect();
         Ok(())
     }
 }
@@ -65,30 +118,35 @@ impl<R: Read> Rows for Csv<R> {
     }
 
     fn next_row(&mut self) -> Result<Option<Row>, BadData> {
-        self.read_header()?;
+        self.find_columns()?;
         let Some(place) = self.records.next_record()? else { return Ok(None) };
-        let record = fields(&place.text);
-        if record.len() != self.n_columns {
+        let record = fields(&place.text, self.records.separator());
+        let n_columns = self.names_in_header().len();
+        if record.len() != n_columns {
             let cells = if record.len() == 1 { "cell" } else { "cells" };
-            let message =
-                format!("the row has {} {cells}, but the header has {}", record.len(), self.n_columns);
+            let message = format!("the row has {} {cells}, but the header has {n_columns}", record.len());
             let bytes = 0..place.text.len();
             return Err(BadData { place, bytes, message });
         }
         let columns = self.columns.as_ref().expect("the header was read");
         let mut cells = Vec::with_capacity(columns.len());
-        for ((name, column), cases) in self.names.iter().zip(columns).zip(&self.cases) {
+        for ((name, column), kind) in self.names.iter().zip(columns).zip(&self.kinds) {
             let Some(Field { text, bytes }) = column.map(|column| &record[column]) else {
                 cells.push(Raw::Absent);
                 continue;
             };
-            let cell = match cases {
-                Some(cases) => enumerator(text, cases),
-                None => cell(text),
+            if self.missing.iter().any(|missing| missing == text) {
+                cells.push(Raw::Absent);
+                continue;
+            }
+            let cell = match kind {
+                ColumnKind::Enumerators(cases) => enumerator(text, cases),
+                ColumnKind::Values => cell(text),
+                ColumnKind::Texts => Some(self::text(text)),
             };
             cells.push(cell.ok_or_else(|| {
                 let is_number = text.parse::<f64>().is_ok();
-                let message = if let Some(cases) = cases {
+                let message = if let ColumnKind::Enumerators(cases) = kind {
                     format!("`{name}` must be one of `{}`, not `{}`", cases.join("`, `"), shortened(text))
                 } else if is_number {
                     format!("`{name}` is the number {text}, which is out of range")
@@ -99,6 +157,10 @@ impl<R: Read> Rows for Csv<R> {
             })?);
         }
         Ok(Some(Row { cells, place }))
+    }
+
+    fn has_header(&self) -> bool {
+        true
     }
 
     fn unused(&self) -> &[String] {
@@ -127,9 +189,17 @@ fn enumerator(text: &str, cases: &[String]) -> Option<Raw> {
     })
 }
 
+fn text(text: &str) -> Raw {
+    match text {
+        "" => Raw::Absent,
+        "⊥" | "?" => Raw::Unknown,
+        _ => Raw::Text(text.to_string()),
+    }
+}
+
 fn cell(text: &str) -> Option<Raw> {
     Some(match text {
-        "" => Raw::Absent,
+        "" | NOT_AVAILABLE => Raw::Absent,
         "⊥" | "?" => Raw::Unknown,
         "true" => Raw::Bool(true),
         "false" => Raw::Bool(false),
@@ -150,7 +220,14 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Vec<Result<Vec<Raw>, String>> {
-        let mut rows = Csv::new(BufReader::new(text.as_bytes()), vec!["x".to_string(), "y".to_string()]);
+        collect(Csv::new(
+            BufReader::new(text.as_bytes()),
+            Separator::Comma,
+            vec!["x".to_string(), "y".to_string()],
+        ))
+    }
+
+    fn collect(mut rows: impl Rows) -> Vec<Result<Vec<Raw>, String>> {
         let mut read = Vec::new();
         loop {
             match rows.next_row() {
@@ -184,6 +261,27 @@ mod tests {
         let number = |n| Ok(vec![Raw::Int(n), Raw::Absent]);
         assert_eq!(read("x\n1\n\n3\n\n"), [number(1), number(3)]);
         assert_eq!(read("x\n1\n\"\"\n3\n"), [number(1), absent(), number(3)]);
+    }
+
+    #[test]
+    fn texts_are_kept_and_some_stand_for_absence() {
+        let names = vec!["kind".to_string(), "y".to_string()];
+        let csv =
+            |text: &'static str| Csv::new(BufReader::new(text.as_bytes()), Separator::Comma, names.clone());
+        let text = |text: &str| Raw::Text(text.to_string());
+        let kinds = || vec![ColumnKind::Texts, ColumnKind::Values];
+        let rows = csv("kind,y\nred,NA\nNA,1\n,-\n").with_kinds(kinds()).with_missing(vec!["-".to_string()]);
+        let expected =
+            [vec![text("red"), Raw::Absent], vec![text("NA"), Raw::Int(1)], vec![Raw::Absent, Raw::Absent]];
+        assert_eq!(collect(rows), expected.map(Ok));
+    }
+
+    #[test]
+    fn columns_may_be_chosen_from_the_header_and_separated_by_tabs() {
+        let mut csv = Csv::new(BufReader::new(&b"a b\tc\n1\t2,5\n"[..]), Separator::Tab, Vec::new());
+        assert_eq!(csv.header().map(<[String]>::to_vec), Ok(vec!["a b".to_string(), "c".to_string()]));
+        csv.choose(vec!["a b".to_string()]);
+        assert_eq!(collect(csv), [Ok(vec![Raw::Int(1)])]);
     }
 
     #[test]

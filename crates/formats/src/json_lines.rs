@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value as Json;
 
 use crate::raw::Raw;
-use crate::rows::{BadData, Cases, MAX_ROW_BYTES, Place, Row, Rows};
+use crate::rows::{BadData, ColumnKind, MAX_ROW_BYTES, Place, Row, Rows};
 
 /// Lines of text, without empty ones.
 pub(crate) struct Lines<R> {
@@ -23,7 +23,9 @@ pub struct JsonLines<R> {
     names: Vec<String>,
     unused: Option<Vec<String>>,
     is_mentioned: Vec<bool>,
-    cases: Vec<Cases>,
+    kinds: Vec<ColumnKind>,
+    /// Strings that stand for absence.
+    missing: Vec<String>,
 }
 
 /// A parsed object, in which a key may occur twice.
@@ -99,14 +101,22 @@ impl<R: Read> JsonLines<R> {
     /// Reads cells for these inputs.
     pub fn new(from: BufReader<R>, names: Vec<String>) -> Self {
         let is_mentioned = vec![false; names.len()];
-        let cases = vec![None; names.len()];
-        JsonLines { lines: Lines::new(from), names, unused: None, is_mentioned, cases }
+        let kinds = vec![ColumnKind::Values; names.len()];
+        let missing = Vec::new();
+        JsonLines { lines: Lines::new(from), names, unused: None, is_mentioned, kinds, missing }
     }
 
-    /// Reads the names of enumerators as their numbers, for the inputs that have enumerators.
+    /// The kinds of the columns.
     #[must_use]
-    pub fn with_cases(mut self, cases: Vec<Cases>) -> Self {
-        self.cases = cases;
+    pub fn with_kinds(mut self, kinds: Vec<ColumnKind>) -> Self {
+        self.kinds = kinds;
+        self
+    }
+
+    /// Reads these strings as absence.
+    #[must_use]
+    pub fn with_missing(mut self, missing: Vec<String>) -> Self {
+        self.missing = missing;
         self
     }
 
@@ -134,8 +144,8 @@ impl<R: Read> Rows for JsonLines<R> {
         let object: Object = serde_json::from_str(&place.text).map_err(|error| not_json(&place, &error))?;
         self.note_unused(&object);
         let mut cells = Vec::with_capacity(self.names.len());
-        let inputs = self.names.iter().zip(&mut self.is_mentioned).zip(&self.cases);
-        for ((name, is_mentioned), cases) in inputs {
+        let inputs = self.names.iter().zip(&mut self.is_mentioned).zip(&self.kinds);
+        for ((name, is_mentioned), kind) in inputs {
             let (key, labels) = match name.split_once('.') {
                 Some((key, labels)) => (key, labels.split('.').collect()),
                 None => (name.as_str(), Vec::new()),
@@ -152,11 +162,15 @@ impl<R: Read> Rows for JsonLines<R> {
                 None => None,
             };
             *is_mentioned |= value.is_some();
-            let cell = value.map_or(Ok(Raw::Absent), |value| raw(value, cases));
+            let is_missing =
+                |json: &&Json| json.as_str().is_some_and(|text| self.missing.iter().any(|m| m == text));
+            let value = value.filter(|value| !is_missing(value));
+            let cell = value.map_or(Ok(Raw::Absent), |value| raw(value, kind));
             cells.push(cell.map_err(|found| {
-                let wanted = match cases {
-                    Some(cases) => format!("one of \"{}\"", cases.join("\", \"")),
-                    None => "a number, a truth value or a list of these".to_string(),
+                let wanted = match kind {
+                    ColumnKind::Enumerators(cases) => format!("one of \"{}\"", cases.join("\", \"")),
+                    ColumnKind::Texts => "a text".to_string(),
+                    ColumnKind::Values => "a number, a truth value or a list of these".to_string(),
                 };
                 bad(find(&place.text, key), format!("`{name}` must be {wanted}, not {found}"))
             })?);
@@ -214,10 +228,10 @@ fn leaf<'a>(record: &'a Json, key: &str, labels: &[&str]) -> Result<Option<&'a J
     Ok(Some(at))
 }
 
-fn raw(json: &Json, cases: &Cases) -> Result<Raw, String> {
+fn raw(json: &Json, kind: &ColumnKind) -> Result<Raw, String> {
     Ok(match json {
         Json::String(text)
-            if let Some(cases) = cases
+            if let ColumnKind::Enumerators(cases) = kind
                 && !matches!(text.as_str(), "⊥" | "?") =>
         {
             match cases.iter().position(|case| case == text) {
@@ -225,7 +239,12 @@ fn raw(json: &Json, cases: &Cases) -> Result<Raw, String> {
                 None => return Err(format!("{text:?}")),
             }
         }
-        Json::Number(number) if cases.is_some() => return Err(number.to_string()),
+        Json::Number(number) if matches!(kind, ColumnKind::Enumerators(_)) => return Err(number.to_string()),
+        Json::String(text) if *kind == ColumnKind::Texts && !matches!(text.as_str(), "⊥" | "?") => {
+            Raw::Text(text.clone())
+        }
+        Json::Bool(_) | Json::Number(_) if *kind == ColumnKind::Texts => Raw::Text(json.to_string()),
+        Json::Array(_) if *kind == ColumnKind::Texts => return Err("a list".to_string()),
         Json::Null => Raw::Absent,
         Json::Bool(truth) => Raw::Bool(*truth),
         Json::Number(number) => match number.as_i64() {
@@ -240,7 +259,7 @@ fn raw(json: &Json, cases: &Cases) -> Result<Raw, String> {
             "nan" => Raw::Num(f64::NAN),
             _ => return Err(format!("the string {text:?}")),
         },
-        Json::Array(items) => Raw::List(items.iter().map(|item| raw(item, cases)).collect::<Result<_, _>>()?),
+        Json::Array(items) => Raw::List(items.iter().map(|item| raw(item, kind)).collect::<Result<_, _>>()?),
         Json::Object(_) => return Err("an object".to_string()),
     })
 }
@@ -295,6 +314,19 @@ mod tests {
         assert!(
             read("[1]")[0].as_ref().is_err_and(|error| error.starts_with("line 1: expected a JSON object"))
         );
+    }
+
+    #[test]
+    fn texts_are_kept_and_some_stand_for_absence() {
+        let names = vec!["x".to_string(), "y".to_string()];
+        let text = "{\"x\":\"red\",\"y\":\"NA\"}\n{\"x\":3,\"y\":2}\n{\"x\":[1]}\n";
+        let mut rows = JsonLines::new(BufReader::new(text.as_bytes()), names)
+            .with_kinds(vec![ColumnKind::Texts, ColumnKind::Values])
+            .with_missing(vec!["NA".to_string()]);
+        let mut cells = || rows.next_row().map(|row| row.map(|row| row.cells)).map_err(|bad| bad.to_string());
+        assert_eq!(cells(), Ok(Some(vec![Raw::Text("red".to_string()), Raw::Absent])));
+        assert_eq!(cells(), Ok(Some(vec![Raw::Text("3".to_string()), Raw::Int(2)])));
+        assert_eq!(cells(), Err("line 3: `x` must be a text, not a list".to_string()));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Streams in and out of programs, in JSON lines, CSV and NPY, and files of learnt values.
+//! Streams in and out of programs, in JSON lines, CSV, TSV, NPY and NPZ, and files of learnt values.
 //!
 //! A reader gets the names of the inputs and returns one [`Row`] per cycle; each cell is [`Raw`], since types
 //! are unknown before the first values. [`Raw::to_value`] converts a cell to a value of a given type, or
@@ -17,7 +17,10 @@
 //!
 //! * [`raw`]: cells before their types are known.
 //! * [`rows`]: the interface of all readers, and errors in data.
-//! * [`json_lines`], [`csv`] with its [`records`], [`npy`]: the formats.
+//! * [`json_lines`], [`csv`] with its [`records`], [`npy`], [`npz`] with [`zip`]: the formats.
+//! * [`mapping`]: several columns as one input, and columns of other names.
+//! * [`categories`]: texts as integers. [`encoding`]: all that says how data become inputs, in a file of
+//!   parameters.
 //! * [`calls`]: calls of a function, whose arguments nest.
 //! * [`packed`]: JSON with many numbers.
 //! * [`saved`]: parameters and checkpoints.
@@ -26,17 +29,26 @@ pub mod raw;
 pub mod rows;
 
 pub mod calls;
+pub mod categories;
 pub mod csv;
+pub mod encoding;
 pub mod json_lines;
+pub mod mapping;
 pub mod npy;
+pub mod npz;
 pub mod packed;
 pub mod records;
+pub mod zip;
 
 pub mod saved;
 
+pub use categories::Categories;
 pub use csv::Csv;
+pub use encoding::{Encoding, Normalised};
 pub use json_lines::JsonLines;
+pub use mapping::{Mapped, Mapping};
 pub use npy::Npy;
+pub use npz::Npz;
 pub use raw::{Mismatch, Raw};
-pub use rows::{BadData, Row, Rows};
+pub use rows::{BadData, ColumnKind, Row, Rows};
 pub use saved::{BadFile, Saved};

@@ -22,6 +22,9 @@ enum Element {
     I32,
     I16,
     I8,
+    U64,
+    U32,
+    U16,
     U8,
     Bool,
 }
@@ -35,7 +38,14 @@ pub struct Npy<R> {
     shape: Shape,
     n_rows: usize,
     next: usize,
+    /// The elements of an array in Fortran order, in which time is the innermost axis: a row is spread over
+    /// the whole file. Read before the first row.
+    columns: Option<Vec<u8>>,
+    is_fortran: bool,
 }
+
+/// The largest array in Fortran order, which is kept in memory.
+const MAX_FORTRAN_BYTES: usize = 1 << 32;
 
 impl<R: Read> Npy<R> {
     /// Reads the header.
@@ -73,6 +83,11 @@ impl<R: Read> Npy<R> {
         &self.shape
     }
 
+    /// The length of the first axis.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
     /// Called after the last row: checks that the file ends there. Two arrays that were saved to one file,
     /// for instance, are an error.
     fn end(&mut self) -> Result<Option<Row>, BadData> {
@@ -89,7 +104,50 @@ impl<R: Read> Npy<R> {
         Err(BadData::without_line(message))
     }
 
-    fn element(&mut self, bytes: &[u8]) -> Raw {
+    /// The bytes of the next row.
+    fn row(&mut self) -> Result<Vec<u8>, BadData> {
+        let width = self.element.width();
+        let n_bytes = self.shape.n_elements().expect("the header was checked") * width;
+        if !self.is_fortran {
+            return self.read(n_bytes, self.next);
+        }
+        if self.columns.is_none() {
+            let whole = n_bytes.checked_mul(self.n_rows).filter(|n| *n <= MAX_FORTRAN_BYTES).ok_or_else(|| {
+                let message = format!(
+                    "the array is in Fortran order, and larger than {} MiB: save it with `numpy.ascontiguousarray`",
+                    MAX_FORTRAN_BYTES >> 20
+                );
+                BadData::without_line(message)
+            })?;
+            self.columns = Some(self.read(whole, 0)?);
+        }
+        let columns = self.columns.as_ref().expect("it was just read");
+        let mut bytes = Vec::with_capacity(n_bytes);
+        for element in 0..n_bytes / width {
+            let at = (fortran(element, &self.shape) * self.n_rows + self.next) * width;
+            bytes.extend_from_slice(&columns[at..at + width]);
+        }
+        Ok(bytes)
+    }
+
+    /// A header may promise more bytes than the file has, so memory is allocated as bytes are read.
+    fn read(&mut self, n_bytes: usize, row: usize) -> Result<Vec<u8>, BadData> {
+        let mut bytes = Vec::new();
+        let read = Read::take(&mut self.from, n_bytes as u64).read_to_end(&mut bytes);
+        read.map_err(|error| BadData::without_line(format!("the array cannot be read: {error}")))?;
+        if bytes.len() < n_bytes {
+            let message = match row {
+                0 if self.is_fortran => {
+                    format!("the array ends after {} of {n_bytes} bytes", bytes.len())
+                }
+                _ => format!("the array ends at row {row} of {}", self.n_rows),
+            };
+            return Err(BadData::without_line(message));
+        }
+        Ok(bytes)
+    }
+
+    fn element(&self, bytes: &[u8]) -> Result<Raw, BadData> {
         let mut ordered = [0; 8];
         let width = bytes.len();
         ordered[..width].copy_from_slice(bytes);
@@ -97,25 +155,33 @@ impl<R: Read> Npy<R> {
             ordered[..width].reverse();
         }
         let four = [ordered[0], ordered[1], ordered[2], ordered[3]];
-        match self.element {
+        Ok(match self.element {
             Element::F64 => Raw::Num(f64::from_le_bytes(ordered)),
             Element::F32 => Raw::Num(f64::from(f32::from_le_bytes(four))),
             Element::I64 => Raw::Int(i64::from_le_bytes(ordered)),
             Element::I32 => Raw::Int(i64::from(i32::from_le_bytes(four))),
             Element::I16 => Raw::Int(i64::from(i16::from_le_bytes([four[0], four[1]]))),
             Element::I8 => Raw::Int(i64::from(i8::from_le_bytes([four[0]]))),
+            Element::U64 => {
+                let n = u64::from_le_bytes(ordered);
+                let message =
+                    || format!("row {} has {n}, which is no integer of 64 bits with sign", self.next + 1);
+                Raw::Int(i64::try_from(n).map_err(|_| BadData::without_line(message()))?)
+            }
+            Element::U32 => Raw::Int(i64::from(u32::from_le_bytes(four))),
+            Element::U16 => Raw::Int(i64::from(u16::from_le_bytes([four[0], four[1]]))),
             Element::U8 => Raw::Int(i64::from(four[0])),
             Element::Bool => Raw::Bool(four[0] != 0),
-        }
+        })
     }
 }
 
 impl Element {
     fn width(self) -> usize {
         match self {
-            Element::F64 | Element::I64 => 8,
-            Element::F32 | Element::I32 => 4,
-            Element::I16 => 2,
+            Element::F64 | Element::I64 | Element::U64 => 8,
+            Element::F32 | Element::I32 | Element::U32 => 4,
+            Element::I16 | Element::U16 => 2,
             Element::I8 | Element::U8 | Element::Bool => 1,
         }
     }
@@ -126,18 +192,10 @@ impl<R: Read> Rows for Npy<R> {
         if self.next == self.n_rows {
             return self.end();
         }
-        let n = self.shape.n_elements().expect("the header was checked");
-        let width = self.element.width();
-        // A header may promise more bytes than the file has, so memory is allocated as bytes are read.
-        let mut bytes = Vec::new();
-        let read = Read::take(&mut self.from, (n * width) as u64).read_to_end(&mut bytes);
-        read.map_err(|error| BadData::without_line(format!("the array cannot be read: {error}")))?;
-        if bytes.len() < n * width {
-            let message = format!("the array ends at row {} of {}", self.next, self.n_rows);
-            return Err(BadData::without_line(message));
-        }
+        let bytes = self.row()?;
+        let chunks = bytes.chunks(self.element.width());
+        let elements = chunks.map(|bytes| self.element(bytes)).collect::<Result<Vec<Raw>, _>>()?;
         self.next += 1;
-        let elements: Vec<Raw> = bytes.chunks(width).map(|bytes| self.element(bytes)).collect();
         let cells = vec![nest(elements, &self.shape)];
         Ok(Some(Row { cells, place: Place { line: 0, text: String::new() } }))
     }
@@ -149,6 +207,17 @@ impl<R: Read> Rows for Npy<R> {
     fn unused(&self) -> &[String] {
         &[]
     }
+}
+
+/// The number in Fortran order of an element that has this number in C order.
+fn fortran(element: usize, shape: &Shape) -> usize {
+    let (mut rest, mut number, mut stride) = (element, 0, shape.iter().product::<usize>());
+    for size in shape.iter().rev() {
+        stride /= size;
+        number += rest % size * stride;
+        rest /= size;
+    }
+    number
 }
 
 /// Nested lists of this shape.
@@ -195,11 +264,14 @@ impl Header {
             "i4" => Element::I32,
             "i2" => Element::I16,
             "i1" => Element::I8,
+            "u8" => Element::U64,
+            "u4" => Element::U32,
+            "u2" => Element::U16,
             "u1" => Element::U8,
             "b1" => Element::Bool,
             _ => {
                 let message = format!(
-                    "elements of type `{}` are not read: use f8, f4, i8, i4, i2, i1, u1 or b1",
+                    "elements of type `{}` are not read: use f8, f4, i8, i4, i2, i1, u8, u4, u2, u1 or b1",
                     self.descr
                 );
                 return Err(BadData::without_line(message));
@@ -217,11 +289,6 @@ impl Header {
                 return Err(BadData::without_line(message));
             }
         };
-        if self.is_fortran && self.shape.len() > 1 {
-            return Err(BadData::without_line(
-                "the array is in Fortran order: save it with `numpy.ascontiguousarray`",
-            ));
-        }
         let Some((n_rows, rest)) = self.shape.split_first() else {
             return Err(BadData::without_line("the array has no axis: its first axis should be time"));
         };
@@ -231,7 +298,9 @@ impl Header {
             let message = format!("a row of the array is longer than {} MiB", MAX_ROW_BYTES >> 20);
             return Err(BadData::without_line(message));
         }
-        Ok(Npy { from, element, is_big_endian, shape, n_rows: *n_rows, next: 0 })
+        let is_fortran = self.is_fortran && !rest.is_empty();
+        let n_rows = *n_rows;
+        Ok(Npy { from, element, is_big_endian, shape, n_rows, next: 0, columns: None, is_fortran })
     }
 }
 
@@ -246,10 +315,10 @@ fn unclear_header() -> BadData {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn file(header: &str, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn file(header: &str, bytes: &[u8]) -> Vec<u8> {
         let mut file = b"\x93NUMPY\x01\x00".to_vec();
         file.extend(u16::try_from(header.len()).expect("a short header").to_le_bytes());
         file.extend(header.as_bytes());
@@ -281,6 +350,31 @@ mod tests {
         assert_eq!(read(header, &[0, 1, 255, 255]), Ok(vec![Raw::Int(1), Raw::Int(-1)]));
         let header = "{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }";
         assert_eq!(read(header, &[0, 1]), Ok(vec![Raw::Bool(false), Raw::Bool(true)]));
+    }
+
+    /// The array that numpy writes for `asfortranarray(arange(12).reshape(2, 3, 2))`.
+    #[test]
+    fn arrays_in_fortran_order_have_the_same_rows() {
+        let of = |order: &str| format!("{{'descr': '|i1', 'fortran_order': {order}, 'shape': (2, 3, 2), }}");
+        let plain: Vec<u8> = (0..12).collect();
+        let fortran = [0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11];
+        assert_eq!(read(&of("True"), &fortran), read(&of("False"), &plain));
+        let short = read(&of("True"), &fortran[..5]);
+        assert_eq!(short, Err("the array ends after 5 of 12 bytes".to_string()));
+        let longer = read(&of("True"), &[&fortran[..], &[0]].concat());
+        assert!(longer.is_err_and(|error| error.contains("goes on after the array")));
+    }
+
+    #[test]
+    fn large_integers_without_sign_are_refused() {
+        let header = "{'descr': '<u8', 'fortran_order': False, 'shape': (2,), }";
+        let bytes = |n: u64| [1_u64.to_le_bytes(), n.to_le_bytes()].concat();
+        assert_eq!(read(header, &bytes(2)), Ok(vec![Raw::Int(1), Raw::Int(2)]));
+        let large = read(header, &bytes(1 << 63));
+        assert_eq!(
+            large,
+            Err("row 2 has 9223372036854775808, which is no integer of 64 bits with sign".to_string())
+        );
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub enum Raw {
     Int(i64),
     /// Another number.
     Num(f64),
+    /// A text, in a column that is read as texts.
+    Text(String),
     /// A list of these; readers bound how deep lists are nested.
     List(Vec<Raw>),
     /// A value from memory, whose type is known; it is never an item of a list.
@@ -112,6 +114,7 @@ impl Raw {
             Raw::Num(x) if x.is_finite() && x.abs() < 1e16 => format!("the number {x:?}"),
             Raw::Num(x) if x.is_finite() => format!("{x:e}, which is no integer of 64 bits"),
             Raw::Num(x) => x.to_string().to_lowercase(),
+            Raw::Text(text) => format!("the text `{text}`"),
             Raw::Absent | Raw::Unknown | Raw::List(_) | Raw::Value(_) => {
                 unreachable!("elements are single values")
             }

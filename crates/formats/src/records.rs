@@ -1,6 +1,7 @@
 //! Records of CSV: finds their ends, their fields, and the lines where they start.
 //!
-//! A record ends at a line break outside of quotes: `\n`, `\r\n` or `\r`. A field may be quoted if a quote is
+//! Fields are separated by commas, or by tabs in TSV. A record ends at a line break outside of quotes: `\n`,
+//! `\r\n` or `\r`. A field may be quoted if a quote is
 //! its first character; inside of it, two quotes stand for one. Empty lines are no records. Most readers of
 //! CSV agree, in particular the crate `csv`, with which the tests compare.
 
@@ -10,9 +11,29 @@ use std::ops::Range;
 
 use crate::rows::{BadData, MAX_ROW_BYTES, Place};
 
+/// What separates the fields of a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Separator {
+    /// CSV.
+    #[default]
+    Comma,
+    /// TSV.
+    Tab,
+}
+
+impl Separator {
+    fn byte(self) -> u8 {
+        match self {
+            Separator::Comma => b',',
+            Separator::Tab => b'\t',
+        }
+    }
+}
+
 /// Reads records.
 pub struct Records<R> {
     from: BufReader<R>,
+    separator: Separator,
     /// The number of lines of complete records.
     n_lines: u64,
     /// Whether the last line ended with `\r`; then a `\n` that follows belongs to the same line break.
@@ -31,21 +52,21 @@ enum Scan {
 
 impl Scan {
     /// The state after a byte; `None` if the byte ends the record.
-    fn next(self, byte: u8) -> Option<Scan> {
+    fn next(self, byte: u8, separator: Separator) -> Option<Scan> {
         match (self, byte) {
             (Scan::FieldStart, b'"') => Some(Scan::InQuotes),
             (Scan::InQuotes, b'"') => Some(Scan::AfterQuote),
             (Scan::AfterQuote, b'"') | (Scan::InQuotes, _) => Some(Scan::InQuotes),
             (_, b'\n' | b'\r') => None,
-            (_, b',') => Some(Scan::FieldStart),
+            (_, byte) if byte == separator.byte() => Some(Scan::FieldStart),
             _ => Some(Scan::InField),
         }
     }
 
     /// The number of bytes before the end of the record, if it ends here; otherwise the state at the end.
-    fn run(mut self, bytes: &[u8]) -> Result<usize, Scan> {
+    fn run(mut self, bytes: &[u8], separator: Separator) -> Result<usize, Scan> {
         for (position, byte) in bytes.iter().enumerate() {
-            match self.next(*byte) {
+            match self.next(*byte, separator) {
                 Some(state) => self = state,
                 None => return Ok(position),
             }
@@ -56,8 +77,12 @@ impl Scan {
 
 impl<R: Read> Records<R> {
     /// Reads records from the start of a file.
-    pub fn new(from: BufReader<R>) -> Self {
-        Records { from, n_lines: 0, is_after_return: false }
+    pub fn new(from: BufReader<R>, separator: Separator) -> Self {
+        Records { from, separator, n_lines: 0, is_after_return: false }
+    }
+
+    pub fn separator(&self) -> Separator {
+        self.separator
     }
 
     /// Whether a whole record is buffered, so that reading it does not block.
@@ -67,7 +92,7 @@ impl<R: Read> Records<R> {
             if matches!(break_or_text, b'\n' | b'\r') {
                 bytes = &bytes[1..];
             } else {
-                return Scan::FieldStart.run(bytes).is_ok();
+                return Scan::FieldStart.run(bytes, self.separator).is_ok();
             }
         }
         false
@@ -101,7 +126,7 @@ impl<R: Read> Records<R> {
                 self.from.consume(1);
                 continue;
             }
-            let end = scan.run(bytes);
+            let end = scan.run(bytes, self.separator);
             let n_taken = end.map_or(bytes.len(), |end| end);
             record.extend_from_slice(&bytes[..n_taken]);
             let stop = bytes.get(n_taken).copied();
@@ -153,12 +178,12 @@ pub struct Field<'a> {
 }
 
 /// The fields of a record.
-pub fn fields(record: &str) -> Vec<Field<'_>> {
+pub fn fields(record: &str, separator: Separator) -> Vec<Field<'_>> {
     let mut fields = Vec::new();
     let (mut start, mut scan) = (0, Scan::FieldStart);
-    for (position, byte) in record.bytes().chain([b',']).enumerate() {
-        let state = scan.next(byte).unwrap_or(Scan::FieldStart);
-        let is_end = byte == b',' && scan != Scan::InQuotes || position == record.len();
+    for (position, byte) in record.bytes().chain([separator.byte()]).enumerate() {
+        let state = scan.next(byte, separator).unwrap_or(Scan::FieldStart);
+        let is_end = byte == separator.byte() && scan != Scan::InQuotes || position == record.len();
         if is_end {
             fields.push(field(&record[start..position], start));
             (start, scan) = (position + 1, Scan::FieldStart);
@@ -194,13 +219,14 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &str, capacity: usize) -> Option<Vec<(u64, Vec<String>)>> {
-        let mut records = Records::new(BufReader::with_capacity(capacity, text.as_bytes()));
+    fn read(text: &str, capacity: usize, separator: Separator) -> Option<Vec<(u64, Vec<String>)>> {
+        let mut records = Records::new(BufReader::with_capacity(capacity, text.as_bytes()), separator);
         let mut found = Vec::new();
         loop {
             match records.next_record() {
                 Ok(Some(place)) => {
-                    let texts = fields(&place.text).into_iter().map(|field| field.text.into_owned());
+                    let texts =
+                        fields(&place.text, separator).into_iter().map(|field| field.text.into_owned());
                     found.push((place.line, texts.collect()));
                 }
                 Ok(None) => return Some(found),
@@ -213,8 +239,11 @@ mod tests {
     fn lines_are_counted_whatever_ends_them() {
         for (name, line_break) in [("LF", "\n"), ("CRLF", "\r\n"), ("CR", "\r")] {
             let text = ["x", "1", "", "", "2", "\"3", "\"", "4"].join(line_break);
-            let lines: Vec<u64> =
-                read(&text, 7).expect("it can be read").iter().map(|(line, _)| *line).collect();
+            let lines: Vec<u64> = read(&text, 7, Separator::Comma)
+                .expect("it can be read")
+                .iter()
+                .map(|(line, _)| *line)
+                .collect();
             assert_eq!(lines, [1, 2, 5, 6, 8], "{name}");
         }
     }
@@ -222,18 +251,20 @@ mod tests {
     proptest! {
         #[test]
         fn records_are_those_of_another_reader(
-            text in "[1,\"\n\r .]{0,24}",
+            text in "[1,\"\n\r .\t]{0,24}",
             capacity in 1_usize..9,
+            separator in prop_oneof![Just(Separator::Comma), Just(Separator::Tab)],
         ) {
             let mut reader = csv::ReaderBuilder::new()
                 .has_headers(false)
+                .delimiter(separator.byte())
                 .trim(csv::Trim::All)
                 .flexible(true)
                 .from_reader(text.as_bytes());
             let expected: Vec<Vec<String>> =
                 reader.records().flatten().map(|record| record.iter().map(str::to_string).collect()).collect();
             // The other reader closes quotes at the end of the file, which is an error here.
-            if let Some(found) = read(&text, capacity) {
+            if let Some(found) = read(&text, capacity, separator) {
                 let found: Vec<Vec<String>> = found.into_iter().map(|(_, fields)| fields).collect();
                 prop_assert_eq!(found, expected);
             }

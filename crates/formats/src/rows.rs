@@ -10,8 +10,17 @@ pub const MAX_ROW_BYTES: usize = 1 << 28;
 /// The largest part of a row that a message shows.
 const MAX_SHOWN_BYTES: usize = 1 << 10;
 
-/// The names of the enumerators of an input, if it has any.
-pub type Cases = Option<Vec<String>>;
+/// How the cells of a column are read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Numbers, truth values and lists of these.
+    #[default]
+    Values,
+    /// The names of enumerators, as their numbers.
+    Enumerators(Vec<String>),
+    /// Texts, as they are.
+    Texts,
+}
 
 /// The inputs at one cycle.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +65,11 @@ pub trait Rows {
     /// Whether reading the next row may block, because the buffer holds no whole row.
     fn is_waiting(&self) -> bool {
         true
+    }
+
+    /// Whether the first row determines all columns, as a header does.
+    fn has_header(&self) -> bool {
+        false
     }
 
     /// Names in the data that match no input; known after the first row.

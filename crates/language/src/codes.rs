@@ -79,6 +79,8 @@ eddy_syntax::codes! {
     NOTHING_TO_TRAIN = "E0607", Training;
     /// A contract does not hold.
     CONTRACT = "E0608", Run;
+    /// A test bench has other cells than it expects.
+    EXPECTATION = "E0609", Run;
 
     /// Data that do not match the inputs.
     DATA = "E0701", Data;

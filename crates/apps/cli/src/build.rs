@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use eddy_driver::building::{Built, File};
 use eddy_driver::functions::Budget;
-use eddy_driver::{BuildRequest, FunctionRequest, GivenParameters, NodeRequest, Precision, Refusal};
+use eddy_driver::{
+    BuildRequest, Encoding, FunctionRequest, GivenParameters, NodeRequest, Precision, Refusal,
+};
 use eddy_syntax::Sources;
 use serde_json::json;
 
@@ -67,7 +69,7 @@ pub fn build(args: BuildArgs, session: &Session) -> Result<Status, Stop> {
 /// The node in C, and the sources that its warnings refer to.
 fn ask(
     args: &BuildArgs,
-    parameters: Option<GivenParameters>,
+    (parameters, encoding): (Option<GivenParameters>, Encoding),
     sources: Sources,
 ) -> Result<(Built, Sources), Refusal> {
     let BuildArgs { node, function, constants, shapes, batch, .. } = args;
@@ -84,7 +86,8 @@ fn ask(
         shapes: shapes.clone(),
         batch: *batch,
     };
-    let model = load(sources, args.limits.read())?.model(request)?.with_parameters(parameters);
+    let model = load(sources, args.limits.read())?.model(request)?;
+    let model = model.with_parameters(parameters).with_encoding(encoding);
     let built = model.build_c(&BuildRequest {
         seed: args.seed.unwrap_or(0),
         precision: args.f32.then_some(Precision::Single),

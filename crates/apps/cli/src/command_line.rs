@@ -6,6 +6,7 @@
 //! did not declare are refused, and the rest is read into its own argument struct.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, FromArgMatches, Subcommand};
@@ -13,9 +14,11 @@ use clap::{Arg, ArgMatches, Args, FromArgMatches, Subcommand};
 use crate::args::{Output, Program, Reporting, Stats};
 use crate::commands::{Command, OwnCommand};
 use crate::languages::{self, LANGUAGES, Language, Offer};
+use crate::report::Form;
 use crate::session::Session;
 use crate::status::Status;
 use crate::stop::Stop;
+use crate::train;
 
 /// The languages that answer a command, with the arguments that they understand.
 fn offers(command: Command) -> Vec<(&'static dyn Language, Vec<Arg>)> {
@@ -27,6 +30,9 @@ fn offers(command: Command) -> Vec<(&'static dyn Language, Vec<Arg>)> {
 fn offer(language: &dyn Language, command: Command) -> Option<Offer> {
     language.offers().into_iter().find(|offer| offer.command == command)
 }
+
+/// The option of `train` that names the runs to compare.
+const COMPARED: &str = "compare";
 
 /// The whole command line.
 pub fn command() -> clap::Command {
@@ -45,6 +51,14 @@ pub fn command() -> clap::Command {
 /// A command with the options of all languages that answer it.
 fn asking(command: Command) -> clap::Command {
     let mut whole = Program::augment_args(clap::Command::new(command.name())).args(union(&offers(command)));
+    if command == Command::Train {
+        // Runs are compared without a program.
+        whole = whole
+            .mut_arg("file", |file| file.required(false).required_unless_present(COMPARED))
+            .override_usage(
+                "eddy train [OPTIONS] <FILE>\n       eddy train --compare <RUN> <RUN>... [--svg <FILE>]",
+            );
+    }
     if command.has_output() {
         whole = Output::augment_args(whole);
     }
@@ -103,6 +117,13 @@ pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Typed, clap::Err
 /// Finds the language of the program, and calls its answer to the command.
 pub fn answer(command: Command, matches: &ArgMatches) -> Result<Status, Stop> {
     let name = command.name();
+    if command == Command::Train
+        && let Some(runs) = matches.get_many::<PathBuf>(COMPARED)
+    {
+        let runs: Vec<PathBuf> = runs.cloned().collect();
+        let svg = matches.get_one::<PathBuf>("svg");
+        return train::compare(&runs, svg.map(PathBuf::as_path), Form::new(&shared(command, matches)?));
+    }
     let program: Program = shared(command, matches)?;
     let language = program.lang.of(&program.file, name)?;
     let Some(offer) = offer(language, command) else { return Err(no_command(command, language)) };

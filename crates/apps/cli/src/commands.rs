@@ -18,6 +18,8 @@ pub enum Command {
     Intype,
     Gradcheck,
     Compare,
+    Test,
+    Doc,
     Train,
     Flow,
     Diff,
@@ -34,6 +36,14 @@ pub enum OwnCommand {
     /// Explain the code of a diagnostic, or list all codes
     #[command(after_help = "Examples:\n  eddy explain\n  eddy explain RD005")]
     Explain(ExplainArgs),
+    /// Make a folder with a program that trains at once
+    #[command(
+        after_help = "Example:\n  eddy new forecast && cd forecast && eddy train model.eddy --in data.csv"
+    )]
+    New(NewArgs),
+    /// Evaluate expressions and run equations, cycle by cycle
+    #[command(after_help = "Example:\n  eddy repl\n  > x: 1 2 3\n  > s = x + (0.0 fby s)\n  > :step 3")]
+    Repl(ReplArgs),
     /// Answer the messages of the benchmark GradBench, on standard input and output
     #[command(after_help = GRADBENCH_EXAMPLE)]
     Gradbench(GradbenchArgs),
@@ -69,6 +79,24 @@ pub struct ExplainArgs {
 }
 
 #[derive(Args)]
+pub struct NewArgs {
+    /// The folder to make
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub folder: PathBuf,
+    #[command(flatten)]
+    pub reporting: Reporting,
+}
+
+#[derive(Args)]
+pub struct ReplArgs {
+    /// A program whose declarations are known from the start
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    #[command(flatten)]
+    pub reporting: Reporting,
+}
+
+#[derive(Args)]
 pub struct GradbenchArgs {
     /// The folder of the programs, a file MODULE.eddy for each module [default: those that come with eddy]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -91,7 +119,9 @@ const TRAIN_EXAMPLES: &str = "\
 Examples:
   eddy train line.eddy --in data.csv
   eddy train line.eddy --in data.csv --validate more.csv --epochs 100 --patience 5
-  eddy train line.eddy --in data.csv --epochs 200 --run runs/line-learn --resume";
+  eddy train line.eddy --in data.csv --epochs 200 --run runs/line-learn --resume
+  eddy train iris.eddy --in iris.csv --columns 'x=a..d' --target kind --category kind --normalize x
+  eddy train --compare runs/line-learn runs/line-learn-2 --svg curves.svg";
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
@@ -119,7 +149,7 @@ Example:
 
 impl Command {
     /// All commands, in the order of the help.
-    pub const ALL: [Command; 14] = [
+    pub const ALL: [Command; 16] = [
         Command::Check,
         Command::Run,
         Command::Trace,
@@ -129,6 +159,8 @@ impl Command {
         Command::Intype,
         Command::Gradcheck,
         Command::Compare,
+        Command::Test,
+        Command::Doc,
         Command::Train,
         Command::Flow,
         Command::Diff,
@@ -148,6 +180,8 @@ impl Command {
             Command::Intype => "intype",
             Command::Gradcheck => "gradcheck",
             Command::Compare => "compare",
+            Command::Test => "test",
+            Command::Doc => "doc",
             Command::Train => "train",
             Command::Flow => "flow",
             Command::Diff => "diff",
@@ -184,6 +218,14 @@ impl Command {
                 "Run a program under every semantics that understands it, side by side",
                 "Example:\n  eddy compare counter.eddy",
             ),
+            Command::Test => (
+                "Run the test benches of a program that say what they expect",
+                "Example:\n  eddy test counter.eddy",
+            ),
+            Command::Doc => (
+                "Write a page about a program: comments, types, clocks and chronograms",
+                "Example:\n  eddy doc counter.eddy --out counter.md",
+            ),
             Command::Train => ("Learn the parameters of a program from data", TRAIN_EXAMPLES),
             Command::Flow => ("Print the flat equations of a program", "Example:\n  eddy flow counter.eddy"),
             Command::Diff => ("Print the training code of a node as a program", DIFF_EXAMPLES),
@@ -199,6 +241,6 @@ impl Command {
 
     /// Whether the answer can go to a file, with `--out`. (`build` has its own `--out`, a folder.)
     pub fn has_output(self) -> bool {
-        matches!(self, Command::Run | Command::Trace)
+        matches!(self, Command::Run | Command::Trace | Command::Doc)
     }
 }

@@ -10,7 +10,7 @@
 //! * [`build`](mod@build): the command `build`, which writes C.
 //! * [`train`](mod@train): the command `train`, with its run folder.
 //! * [`format`](mod@format): the command `fmt`, which rewrites files without losing one.
-//! * [`explain`]: the command `explain`.
+//! * [`explain`]: the command `explain`. [`mod@new`]: the command `new`. [`repl`]: the command `repl`.
 //! * [`gradbench`]: the command `gradbench`, a tool of that benchmark.
 //! * [`answers`]: results, on standard output.
 //! * [`replacement`]: replaces a file in one step.
@@ -37,6 +37,8 @@ mod build;
 mod explain;
 mod format;
 mod gradbench;
+mod new;
+mod repl;
 mod train;
 
 mod answers;
@@ -73,6 +75,8 @@ fn execute(command: &OwnCommand) -> Result<Status, Stop> {
     match command {
         OwnCommand::Fmt(args) => format::fmt(args),
         OwnCommand::Explain(args) => explain::explain(args),
+        OwnCommand::New(args) => new::new(args),
+        OwnCommand::Repl(args) => repl::repl(args),
         OwnCommand::Gradbench(args) => gradbench::serve(args),
         OwnCommand::Completions { shell } => completions(*shell),
     }

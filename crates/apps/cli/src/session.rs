@@ -55,6 +55,11 @@ impl Ended {
         Ended { status: Status::Refused, answer: Value::Null, diagnostics, stats: Vec::new() }
     }
 
+    /// The program was refused, and there is an answer for scripts.
+    pub fn refused_with(answer: Value) -> Self {
+        Ended { status: Status::Refused, ..Ended::answered(answer) }
+    }
+
     /// The program was run and has no value.
     pub fn no_value(answer: Value, diagnostic: Option<Diagnostic>) -> Self {
         let diagnostics = diagnostic.into_iter().collect();

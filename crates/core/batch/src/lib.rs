@@ -56,6 +56,11 @@ impl Batch {
     pub fn is_wide(&self, var: VarId) -> bool {
         self.is_wide[var.index()]
     }
+
+    /// Adds `n` variables after all others.
+    pub fn add_vars(&mut self, n: usize, are_wide: bool) {
+        self.is_wide.extend(std::iter::repeat_n(are_wide, n));
+    }
 }
 
 /// Makes a flow run `n` streams at once. `gradients` are the copies through which the gradients of parameters

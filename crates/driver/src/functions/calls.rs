@@ -46,7 +46,13 @@ impl FunctionModel {
             };
             files.push_back(("<no data>".to_string(), Calls::new(BufReader::new(call))));
         }
-        for Data { name, input, content } in data {
+        for data in data {
+            let (file, refused) = (data.name.clone(), |title: String| {
+                self.program.refusal(vec![Diagnostic::error(codes::DATA, self.span(), title)])
+            });
+            let opened = data.opened();
+            let Data { name, input, content } =
+                opened.map_err(|error| refused(format!("`{file}` cannot be read: {error}")))?;
             match content {
                 Content::Bytes { format: Format::JsonLines, reader, .. } if input.is_none() => {
                     files.push_back((name, Calls::new(reader)));
@@ -54,11 +60,7 @@ impl FunctionModel {
                 _ => {
                     let title =
                         format!("`{name}` is no file of calls: they are JSON lines, one object for each");
-                    return Err(self.program.refusal(vec![Diagnostic::error(
-                        codes::DATA,
-                        self.span(),
-                        title,
-                    )]));
+                    return Err(refused(title));
                 }
             }
         }

@@ -134,7 +134,8 @@ fn read(
     let (flow, types) = (&prepared.flow, prepared.input_types());
     let names =
         flow.inputs.iter().map(|input| flow.var(*input).name.as_deref().unwrap_or_default().to_string());
-    let mut columns = crate::stream::Columns::new(data, names.collect(), enumerations, defaults)
+    let encoding = crate::stream::SharedEncoding::new(&eddy_formats::Encoding::default());
+    let mut columns = crate::stream::Columns::new(data, names.collect(), enumerations, defaults, &encoding)
         .map_err(|stopped| stopped.diagnostics(sources))?;
     let mut trace = Trace { n_cycles: 0, rows: vec![Vec::new(); flow.inputs.len()] };
     loop {

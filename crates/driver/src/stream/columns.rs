@@ -5,9 +5,16 @@
 //! ([`Columns::next_of`]).
 
 use std::collections::VecDeque;
+use std::io::{BufReader, Read};
+use std::sync::{Arc, Mutex};
 
+use eddy_formats::categories::{Numbered, SharedCategories, locked};
+use eddy_formats::mapping::{Holes, Layouts};
+use eddy_formats::records::Separator;
 use eddy_formats::rows::Place;
-use eddy_formats::{BadData, Csv, JsonLines, Npy, Raw, Row, Rows, json_lines};
+use eddy_formats::{
+    BadData, ColumnKind, Csv, Encoding, JsonLines, Mapping, Npy, Npz, Raw, Row, Rows, json_lines,
+};
 use eddy_language::program::Enumerations;
 use eddy_tensor::Static;
 use rustc_hash::FxHashMap;
@@ -15,6 +22,45 @@ use rustc_hash::FxHashMap;
 use super::Stopped;
 use super::in_memory::{self, InMemory};
 use crate::data::{Content, Data, Format};
+
+/// How data are read, with the tables of categories that all readers share.
+#[derive(Clone)]
+pub(crate) struct SharedEncoding {
+    pub columns: Vec<Mapping>,
+    categories: Vec<SharedCategories>,
+    missing: Vec<String>,
+    holes: Holes,
+    /// Columns that are read as texts, after the inputs.
+    pub extra: Vec<String>,
+}
+
+impl SharedEncoding {
+    pub fn new(encoding: &Encoding) -> SharedEncoding {
+        let shared = |table: &eddy_formats::Categories| Arc::new(Mutex::new(table.clone()));
+        SharedEncoding {
+            columns: encoding.columns.clone(),
+            categories: encoding.categories.iter().map(shared).collect(),
+            missing: encoding.missing.clone(),
+            holes: if encoding.skips_missing { Holes::Absent } else { Holes::Kept },
+            extra: Vec::new(),
+        }
+    }
+
+    /// The texts of all columns so far, which are all from now on.
+    pub fn close(&self) -> Vec<eddy_formats::Categories> {
+        let closed = |table: &SharedCategories| {
+            let mut table = locked(table);
+            table.is_open = false;
+            table.clone()
+        };
+        self.categories.iter().map(closed).collect()
+    }
+
+    /// The table of a column.
+    fn table(&self, column: &str) -> Option<SharedCategories> {
+        self.categories.iter().find(|table| locked(table).column == *column).cloned()
+    }
+}
 
 /// A file and the inputs that it supplies.
 struct InputFile {
@@ -44,18 +90,25 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// `defaults` are the values of inputs for which the data have no column.
+    /// `defaults` are the values of inputs for which the data have no column. The cells of the encoding's
+    /// extra columns follow those of the inputs.
     pub fn new(
         data: Vec<Data>,
-        inputs: Vec<String>,
+        mut inputs: Vec<String>,
         enumerations: &Enumerations,
         defaults: &FxHashMap<String, Static>,
+        encoding: &SharedEncoding,
     ) -> Result<Self, Stopped> {
+        let n_inputs = inputs.len();
+        inputs.extend(encoding.extra.iter().cloned());
         let mut sources: Vec<InputFile> = Vec::new();
         for Data { name, input, content } in data {
+            let opened = Data { name: name.clone(), input, content }.opened();
+            let Data { input, content, .. } =
+                opened.map_err(|error| refused(&name, format!("the file cannot be read: {error}")))?;
             let of_input = match input {
                 None => None,
-                Some(input) => match inputs.iter().position(|other| *other == input) {
+                Some(input) => match inputs[..n_inputs].iter().position(|other| *other == input) {
                     Some(number) => Some(number),
                     None => return Err(refused(&name, format!("there is no input `{input}`"))),
                 },
@@ -77,7 +130,8 @@ impl Columns {
             }
             let names: Vec<String> = numbers.iter().map(|number| inputs[*number].clone()).collect();
             let never_blocks = !matches!(content, Content::Bytes { never_blocks: false, .. });
-            let rows = rows(&name, content, names, enumerations)?;
+            let n_own = numbers.iter().filter(|number| **number < n_inputs).count();
+            let rows = rows(&name, content, names, n_own, enumerations, encoding)?;
             let (ahead, is_ended, is_demanded) = (VecDeque::new(), false, false);
             sources.push(InputFile {
                 file: name,
@@ -89,6 +143,9 @@ impl Columns {
                 is_ended,
                 is_demanded,
             });
+        }
+        if sources.is_empty() {
+            inputs.truncate(n_inputs);
         }
         let default = |input: &String| defaults.get(input).map(raw);
         let defaults = inputs.iter().map(default).collect();
@@ -238,6 +295,16 @@ impl Columns {
         has_some.then_some(row)
     }
 
+    /// The first error among the rows that were peeked at. It explains why a program could not be prepared for
+    /// the data.
+    pub fn peeked_error(&mut self) -> Option<Stopped> {
+        self.sources.iter_mut().find_map(|source| {
+            let at = source.ahead.iter().position(Result::is_err)?;
+            let bad = source.ahead.remove(at)?.err()?;
+            Some(Stopped::Data { file: source.file.clone(), bad })
+        })
+    }
+
     fn empty_row(&self) -> Row {
         Row::absent(self.inputs.len())
     }
@@ -311,34 +378,77 @@ impl InputFile {
     }
 }
 
-/// A reader of data for inputs of these names.
+/// A reader of data for inputs of these names; those after the first `n_own` are extra columns of texts.
 fn rows(
     file: &str,
     content: Content,
-    names: Vec<String>,
+    mut inputs: Vec<String>,
+    n_own: usize,
     enumerations: &Enumerations,
+    encoding: &SharedEncoding,
 ) -> Result<Box<dyn Rows + Send>, Stopped> {
-    let cases = names.iter().map(|name| enumerations.get(name).cloned()).collect();
-    Ok(match content {
-        Content::Bytes { format: Format::JsonLines, reader, .. } => {
-            Box::new(JsonLines::new(reader, names).with_cases(cases))
-        }
-        Content::Bytes { format: Format::Csv, reader, .. } => {
-            Box::new(Csv::new(reader, names).with_cases(cases))
-        }
-        Content::Bytes { format: Format::Npy, reader, .. } if names.len() == 1 => match Npy::new(reader) {
-            Ok(npy) => Box::new(npy),
-            Err(bad) => return Err(Stopped::Data { file: file.to_string(), bad }),
-        },
-        Content::Bytes { format: Format::Npy, .. } => {
-            return Err(refused(file, "an array is for one input: write `--in NAME=FILE`".to_string()));
-        }
-        Content::Cells(columns) => Box::new(InMemory::new(columns, &names)),
+    let (format, reader) = match content {
+        Content::Bytes { format, reader, .. } => (format, reader),
+        Content::File { .. } => unreachable!("files were opened"),
+        Content::Cells(columns) => return Ok(Box::new(InMemory::new(columns, &inputs))),
         Content::Tensors(tensors) => {
             let columns = in_memory::columns(tensors).map_err(|message| refused(file, message))?;
-            Box::new(InMemory::new(columns, &names))
+            return Ok(Box::new(InMemory::new(columns, &inputs)));
         }
-    })
+    };
+    let bad = |bad: BadData| Stopped::Data { file: file.to_string(), bad };
+    if format == Format::Npy {
+        if n_own != 1 {
+            return Err(refused(file, "an array is for one input: write `--in NAME=FILE`".to_string()));
+        }
+        inputs.truncate(n_own);
+        return Ok(Box::new(Npy::new(reader).map_err(bad)?));
+    }
+    // The header is read at once only if columns depend on it: a pipe may have nothing to read yet.
+    let separator = if format == Format::Tsv { Separator::Tab } else { Separator::Comma };
+    let needs_header = encoding.columns.iter().any(Mapping::needs_header);
+    let mut csv: Option<Csv<Box<dyn Read + Send>>> = None;
+    let mut json: Option<BufReader<Box<dyn Read + Send>>> = None;
+    match format {
+        Format::Csv | Format::Tsv => csv = Some(Csv::new(reader, separator, Vec::new())),
+        _ => json = Some(reader),
+    }
+    let header = match &mut csv {
+        Some(csv) if needs_header => csv.header().map_err(bad)?.to_vec(),
+        None if needs_header => {
+            let message = "`*` and ranges of columns need a header, as in CSV".to_string();
+            return Err(refused(file, message));
+        }
+        _ => Vec::new(),
+    };
+    let layouts = Layouts::new(&inputs, &encoding.columns, &header, &encoding.extra)
+        .map_err(|message| refused(file, message))?;
+    let kinds = layouts.columns.iter().zip(&layouts.input_of).map(|(column, input)| {
+        if *input >= n_own || encoding.table(column).is_some() {
+            return ColumnKind::Texts;
+        }
+        enumerations.get(&inputs[*input]).cloned().map_or(ColumnKind::Values, ColumnKind::Enumerators)
+    });
+    let kinds: Vec<ColumnKind> = kinds.collect();
+    let of_column = |(column, input): (&String, &usize)| encoding.table(column).filter(|_| *input < n_own);
+    let tables: Vec<Option<SharedCategories>> =
+        layouts.columns.iter().zip(&layouts.input_of).map(of_column).collect();
+    let missing = encoding.missing.clone();
+    let names = layouts.columns.clone();
+    let rows: Box<dyn Rows + Send> = match (csv, json) {
+        (Some(mut csv), _) => {
+            csv.choose(names);
+            Box::new(csv.with_kinds(kinds).with_missing(missing))
+        }
+        (None, Some(reader)) if format == Format::Npz => Box::new(Npz::new(reader, &names).map_err(bad)?),
+        (None, Some(reader)) => {
+            Box::new(JsonLines::new(reader, names).with_kinds(kinds).with_missing(missing))
+        }
+        (None, None) => unreachable!("one of both was set"),
+    };
+    let rows: Box<dyn Rows + Send> =
+        if tables.iter().any(Option::is_some) { Box::new(Numbered::new(rows, tables)) } else { rows };
+    Ok(if layouts.is_plain() { rows } else { Box::new(layouts.of(rows, encoding.holes)) })
 }
 
 /// A row of the file of one input, as a row of all inputs.

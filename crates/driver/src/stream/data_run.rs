@@ -55,7 +55,7 @@ impl Model {
         let mut stream =
             Stream::new(self, request, data).map_err(|stopped| stopped.refusal(self.sources()))?;
         let refusal = |found: Vec<Diagnostic>| Refusal::new(found, self.sources());
-        let prepared = stream.prepare().map_err(refusal)?;
+        let prepared = stream.prepare().map_err(|stopped| stopped.refusal(self.sources()))?;
         let request = &stream.request.clone();
         let shown = shown(self, request, &prepared.flow).map_err(refusal)?;
         if let Some(engine) = request.engine.filter(|engine| engine.is_whole()) {

@@ -37,7 +37,7 @@ use crate::precision::{check_single, too_large_for_single};
 use crate::ready::{shown_twice, with_leaves};
 use crate::refusal::Refusal;
 use crate::run::{Row, RunRequest};
-pub(crate) use columns::Columns;
+pub(crate) use columns::{Columns, SharedEncoding};
 pub use data_run::{DataRun, Summary};
 use demand::{DemandOutcome, IDLE_CYCLES};
 pub(crate) use demand::{DemandRun, Demands};
@@ -105,15 +105,21 @@ impl Stream {
         let names = inputs.iter().map(String::as_str);
         let enumerations = model.program().resolved().enumerations(model.callable(), names);
         let is_single = request.precision == Some(Precision::Single);
+        let encoding = SharedEncoding::new(model.encoding());
         let feed = |data| {
-            let feed = Columns::new(data, inputs.clone(), &enumerations, &fixed.defaults)?;
+            let feed = Columns::new(data, inputs.clone(), &enumerations, &fixed.defaults, &encoding)?;
             Ok(if is_single { feed.in_single_precision() } else { feed })
         };
         let feeds: Vec<Columns> = data.into_iter().map(feed).collect::<Result<_, Stopped>>()?;
         Ok(Stream { model: model.clone(), request, feeds })
     }
 
-    fn prepare(&mut self) -> Result<Prepared, Vec<Diagnostic>> {
+    fn prepare(&mut self) -> Result<Prepared, Stopped> {
+        let prepared = self.prepare_for_data();
+        prepared.map_err(|found| self.feeds[0].peeked_error().unwrap_or(Stopped::Program(found)))
+    }
+
+    fn prepare_for_data(&mut self) -> Result<Prepared, Vec<Diagnostic>> {
         let Stream { model, request, feeds } = self;
         let checks = if request.unchecked { Checks::Off } else { Checks::On };
         let shown = request.show.iter().map(|name| Name::from(name.as_str())).collect();
@@ -128,7 +134,7 @@ impl Stream {
             hints
         };
         let mut prepared = prepare(model.program().resolved(), model.callable(), &given, hints, checks)?;
-        model.give_parameters(&mut prepared.flow)?;
+        model.give_parameters(&mut prepared)?;
         if request.precision == Some(Precision::Single) {
             check_single(&prepared.flow)?;
         }

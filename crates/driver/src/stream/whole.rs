@@ -29,7 +29,7 @@ impl Stream {
     fn run_whole(mut self) -> Result<Answer<Ran>, Refusal> {
         let model = self.model.clone();
         let refusal = |found: Vec<Diagnostic>| Refusal::new(found, model.sources());
-        let prepared = self.prepare().map_err(refusal)?;
+        let prepared = self.prepare().map_err(|stopped| stopped.refusal(model.sources()))?;
         shown(&model, &self.request, &prepared.flow).map_err(refusal)?;
         if let Some(batch) = &prepared.batch {
             return Err(refusal(vec![batch::only_one(batch, model.span())]));

@@ -1,31 +1,59 @@
 //! The data of a training run: rows, sequences, and the order in which they come.
+//!
+//! Rows are kept in memory, or read again in each epoch ([`Stream`]). In memory each epoch has a permutation
+//! of all samples or sequences; a stream shuffles them in a buffer: each one that is read takes the place of
+//! a random one, which is learnt from.
 
+use std::borrow::Cow;
+use std::hash::Hasher;
 use std::ops::Range;
 
-use eddy_flow::Flow;
 use eddy_language::codes;
 use eddy_language::prepare::Prepared;
 use eddy_language::semantics::Cell;
-use eddy_syntax::{Diagnostic, Sources, Span};
+use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::Value;
 use eddy_tensor::init::SplitMix64;
+use rustc_hash::FxHasher;
 
-use super::TrainRequest;
-use super::signals::{Signals, name};
-use crate::stream::{Columns, cells_of};
+use super::filling::Filling;
+use super::skipping::Skipping;
+use super::source::{RowReader, Source};
+use crate::stream::Stopped;
 
-/// The largest number of cells of data in memory; about a gibibyte.
-const MAX_CELLS: usize = 1 << 26;
+/// The largest number of cells of data in memory; about two gibibytes.
+pub(super) const MAX_CELLS: usize = 1 << 26;
 
 /// All rows of some data.
 pub(super) struct Dataset {
-    rows: Vec<Vec<Cell>>,
-    /// The rows of each unit that is shuffled as a whole.
-    units: Vec<Range<usize>>,
+    store: Store,
+    n_rows: usize,
+    n_units: usize,
     /// Remarks for the user.
     pub notes: Vec<String>,
     /// A hash of all cells, as they were read.
     pub hash: String,
+}
+
+enum Store {
+    Memory {
+        rows: Vec<Vec<Cell>>,
+        /// The rows of each unit that is shuffled as a whole.
+        units: Vec<Range<usize>>,
+    },
+    Stream(Box<Stream>),
+}
+
+/// Data that are read in each epoch.
+pub(super) struct Stream {
+    pub source: Source,
+    pub skipping: Option<Skipping>,
+    pub filling: Filling,
+    pub unit: Unit,
+    pub end: Option<usize>,
+    /// The number of samples or sequences among which a shuffled one is drawn.
+    pub buffer: usize,
+    pub fingerprint: Fingerprint,
 }
 
 /// The unit of shuffling.
@@ -39,184 +67,240 @@ pub(super) enum Unit {
     Whole,
 }
 
+/// The order of an epoch: a function of the seed and the epoch, so that a resumed run continues with the same
+/// order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Order {
+    pub is_shuffled: bool,
+    pub seed: u64,
+    pub epoch: u64,
+}
+
+impl Order {
+    /// The order of the data.
+    pub const PLAIN: Order = Order { is_shuffled: false, seed: 0, epoch: 0 };
+
+    fn random(self) -> SplitMix64 {
+        SplitMix64::new(&format!("epoch {}", self.epoch), self.seed)
+    }
+}
+
+/// A sample, a sequence, or rows of a stream that is not shuffled.
+#[derive(Clone)]
+pub(super) struct UnitRows<'a> {
+    /// The number of its first row in the data.
+    pub first_row: usize,
+    pub rows: Cow<'a, [Vec<Cell>]>,
+}
+
+/// The units of an epoch.
+pub(super) type Units<'a> = Box<dyn Iterator<Item = Result<UnitRows<'a>, Stopped>> + 'a>;
+
 impl Dataset {
-    /// Reads all rows.
-    pub fn read(
-        columns: &mut Columns,
-        prepared: &Prepared,
-        span: Span,
-        sources: &mut Sources,
-    ) -> Result<Vec<Vec<Cell>>, Vec<Diagnostic>> {
-        let (mut rows, types) = (Vec::new(), prepared.input_types());
-        loop {
-            let row = match columns.next_row(false) {
-                Ok(Some(row)) => row,
-                Ok(None) => return Ok(rows),
-                Err(stopped) => return Err(stopped.diagnostics(sources)),
-            };
-            let cells = cells_of(columns, &prepared.flow, &types, &row, rows.len() as u64);
-            rows.push(cells.map_err(|stopped| stopped.diagnostics(sources))?);
-            if rows.len() * types.len() > MAX_CELLS {
-                let title = format!("the data have more than {MAX_CELLS} cells; they are kept in memory");
-                return Err(vec![Diagnostic::error(codes::TOO_MANY_CELLS, span, title)]);
-            }
-        }
+    /// Rows that were read and filled in.
+    pub fn in_memory(
+        rows: Vec<Vec<Cell>>,
+        units: Vec<Range<usize>>,
+        notes: Vec<String>,
+        hash: String,
+    ) -> Dataset {
+        let (n_rows, n_units) = (units.iter().map(ExactSizeIterator::len).sum(), units.len());
+        Dataset { store: Store::Memory { rows, units }, n_rows, n_units, notes, hash }
     }
 
-    /// Puts rows into order, and fills in `bp`, `end` and `cut` where the data lack them.
-    pub fn new(
-        mut rows: Vec<Vec<Cell>>,
-        signals: Signals,
-        unit: Unit,
-        request: &TrainRequest,
-        flow: &Flow,
+    /// Rows that are read in each epoch.
+    pub fn stream(
+        stream: Stream,
+        (n_rows, n_units): (usize, usize),
+        notes: Vec<String>,
+        hash: String,
     ) -> Dataset {
-        let mut notes = Vec::new();
-        let n_rows = rows.len();
-        let hash = hash(&rows);
-        let is_silent = |rows: &[Vec<Cell>], input: usize| rows.iter().all(|row| row[input] == Cell::Absent);
-        let ends = (signals.end, request.sequence, "where sequences end, so they are one", "--sequence");
-        let cuts = (signals.cut, request.cut, "where gradients are cut, so they are not", "--cut");
-        for (signal, every, what, flag) in [ends, cuts] {
-            let Some(input) = signal else { continue };
-            match (is_silent(&rows, input), every) {
-                (true, Some(n)) => fill(&mut rows, input, &|row| (row + 1) % n == 0 || row + 1 == n_rows),
-                (true, None) => {
-                    let name = name(flow, input);
-                    notes.push(format!(
-                        "the data have no `{name}`, which says {what}; `{flag} N` says it too"
-                    ));
-                    fill(&mut rows, input, &|row| row + 1 == n_rows);
-                }
-                (false, Some(_)) => {
-                    notes.push(format!("the data have `{}`, so `{flag}` is not used", name(flow, input)));
-                }
-                (false, None) => {}
-            }
-        }
-        if let Some(bp) = signals.bp {
-            if is_silent(&rows, bp) {
-                fill(&mut rows, bp, &|_| true);
-            }
-            clear_unused_targets(&mut rows, bp);
-        }
-        if let (Some(end), Some(last)) = (signals.end, rows.last_mut())
-            && last[end] != Cell::Value(Value::Bool(true))
-        {
-            notes.push("the last sequence has no end; it ends with the data".to_string());
-            last[end] = Cell::Value(Value::Bool(true));
-        }
-        let units = match unit {
-            Unit::Row => (0..n_rows).map(|row| row..row + 1).collect(),
-            Unit::Whole => std::iter::once(0..n_rows).collect(),
-            Unit::Sequence => sequences(&rows, signals.end.expect("sequences have ends")),
-        };
-        if let (Unit::Sequence, Some(bp), None) = (unit, signals.bp, signals.cut) {
-            notes.extend(unlearnt_sequences(&rows, &units, bp));
-        }
-        Dataset { rows, units, notes, hash }
+        Dataset { store: Store::Stream(Box::new(stream)), n_rows, n_units, notes, hash }
     }
 
     pub fn n_rows(&self) -> usize {
-        self.rows.len()
+        self.n_rows
     }
 
     pub fn n_units(&self) -> usize {
-        self.units.len()
+        self.n_units
     }
 
-    /// The rows of a unit.
-    pub fn unit(&self, unit: usize) -> &[Vec<Cell>] {
-        &self.rows[self.units[unit].clone()]
+    /// The units in the order of an epoch.
+    pub fn units<'a>(&'a self, prepared: &'a Prepared, order: Order) -> Units<'a> {
+        match &self.store {
+            Store::Memory { rows, units } => {
+                let mut numbers: Vec<usize> = (0..units.len()).collect();
+                if order.is_shuffled {
+                    shuffle(&mut numbers, &mut order.random());
+                }
+                Box::new(numbers.into_iter().map(move |number| {
+                    let range = units[number].clone();
+                    Ok(UnitRows { first_row: range.start, rows: Cow::Borrowed(&rows[range]) })
+                }))
+            }
+            Store::Stream(stream) => match stream.units(prepared) {
+                Ok(units) if order.is_shuffled => Box::new(Shuffled {
+                    units,
+                    buffer: Vec::new(),
+                    size: stream.buffer,
+                    random: order.random(),
+                }),
+                Ok(units) => Box::new(units),
+                Err(stopped) => Box::new(std::iter::once(Err(stopped))),
+            },
+        }
     }
 
-    /// The number of the first row of a unit.
-    pub fn first_row(&self, unit: usize) -> usize {
-        self.units[unit].start
+    /// The rows in the order of the data.
+    pub fn rows<'a>(
+        &'a self,
+        prepared: &'a Prepared,
+    ) -> impl Iterator<Item = Result<Cow<'a, [Cell]>, Stopped>> + 'a {
+        self.units(prepared, Order::PLAIN).flat_map(rows_of)
     }
+}
 
-    /// The rows in the order of an epoch.
-    pub fn rows(&self, order: &[usize]) -> impl Iterator<Item = &[Cell]> {
-        order.iter().flat_map(|unit| self.unit(*unit).iter().map(Vec::as_slice))
+/// The rows of a unit.
+pub(super) fn rows_of(
+    unit: Result<UnitRows<'_>, Stopped>,
+) -> impl Iterator<Item = Result<Cow<'_, [Cell]>, Stopped>> {
+    let (borrowed, owned, stopped) = match unit {
+        Ok(UnitRows { rows: Cow::Borrowed(rows), .. }) => (rows, Vec::new(), None),
+        Ok(UnitRows { rows: Cow::Owned(rows), .. }) => (&[][..], rows, None),
+        Err(stopped) => (&[][..], Vec::new(), Some(stopped)),
+    };
+    let borrowed = borrowed.iter().map(|row| Ok(Cow::Borrowed(row.as_slice())));
+    borrowed.chain(owned.into_iter().map(|row| Ok(Cow::Owned(row)))).chain(stopped.map(Err))
+}
+
+/// Shuffles by the method of Fisher and Yates.
+pub(super) fn shuffle(order: &mut [usize], random: &mut SplitMix64) {
+    for last in (1..order.len()).rev() {
+        order.swap(last, below(random, last + 1));
     }
+}
 
-    /// The order of the units in an epoch: a function of the seed and the epoch, so that a resumed run
-    /// continues with the same order.
-    pub fn order(&self, is_shuffled: bool, seed: u64, epoch: u64) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.units.len()).collect();
-        if is_shuffled {
-            let mut random = SplitMix64::new(&format!("epoch {epoch}"), seed);
-            for last in (1..order.len()).rev() {
-                let other = (u128::from(random.bits()) * (last as u128 + 1)) >> 64;
-                order.swap(last, usize::try_from(other).expect("below a length"));
+/// A random number below `n`.
+fn below(random: &mut SplitMix64, n: usize) -> usize {
+    let number = (u128::from(random.bits()) * n as u128) >> 64;
+    usize::try_from(number).expect("below a length")
+}
+
+impl Stream {
+    fn units<'a>(&'a self, prepared: &'a Prepared) -> Result<StreamUnits<'a>, Stopped> {
+        let n_inputs = self.source.names.len();
+        let reader = RowReader::new(self.source.open()?, prepared, n_inputs, self.skipping.clone());
+        Ok(StreamUnits {
+            stream: self,
+            reader,
+            n_rows: 0,
+            fingerprint: Fingerprint::default(),
+            is_ended: false,
+        })
+    }
+}
+
+/// The units of a stream in the order of the data.
+struct StreamUnits<'a> {
+    stream: &'a Stream,
+    reader: RowReader<'a>,
+    n_rows: usize,
+    fingerprint: Fingerprint,
+    is_ended: bool,
+}
+
+impl<'a> Iterator for StreamUnits<'a> {
+    type Item = Result<UnitRows<'a>, Stopped>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_ended {
+            return None;
+        }
+        let unit = self.read();
+        self.is_ended = !matches!(unit, Ok(Some(_)));
+        unit.transpose()
+    }
+}
+
+impl<'a> StreamUnits<'a> {
+    fn read(&mut self) -> Result<Option<UnitRows<'a>>, Stopped> {
+        let (first_row, mut rows) = (self.n_rows, Vec::new());
+        while let Some((mut row, _)) = self.reader.next_row()? {
+            self.fingerprint.add(&row);
+            self.stream.filling.apply(&mut row, self.n_rows);
+            self.n_rows += 1;
+            let is_end = |end: usize| row[end] == Cell::Value(Value::Bool(true));
+            let ends = self.stream.unit != Unit::Sequence || self.stream.end.is_none_or(is_end);
+            rows.push(row);
+            if ends {
+                break;
             }
         }
-        order
+        if !rows.is_empty() {
+            return Ok(Some(UnitRows { first_row, rows: Cow::Owned(rows) }));
+        }
+        if self.fingerprint == self.stream.fingerprint { Ok(None) } else { Err(changed()) }
     }
 }
 
-/// A hash of all cells.
-fn hash(rows: &[Vec<Cell>]) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for cell in rows.iter().flatten() {
-        let Some(value) = cell.value() else {
-            hasher.update(if *cell == Cell::Absent { b"-" } else { b"?" });
-            continue;
-        };
-        hasher.update(value.ty().to_string().as_bytes());
-        for element in value.elements() {
-            match element {
-                Value::Num(x) => hasher.update(&x.to_bits().to_le_bytes()),
-                Value::Int(n) => hasher.update(&n.to_le_bytes()),
-                Value::Bool(truth) => hasher.update(&[u8::from(truth)]),
-                _ => &mut hasher,
-            };
+/// The error for data that differ from those that were checked before the first epoch.
+fn changed() -> Stopped {
+    let title = "the data have changed since this training began";
+    let help = "run it again, with `--resume` to go on after the last epoch";
+    Stopped::Program(vec![Diagnostic::error(codes::DATA, Span::default(), title).help(help)])
+}
+
+/// A quick hash of rows, to notice changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fingerprint(u64);
+
+impl Fingerprint {
+    pub fn add(&mut self, row: &[Cell]) {
+        let mut hasher = FxHasher::default();
+        hasher.write_u64(self.0);
+        for cell in row {
+            hasher.write_u8(u8::from(*cell == Cell::Absent));
+            for element in cell.value().into_iter().flat_map(Value::elements) {
+                match element {
+                    Value::Num(x) => hasher.write_u64(x.to_bits()),
+                    Value::Num32(x) => hasher.write_u32(x.to_bits()),
+                    Value::Int(n) => hasher.write_i64(n),
+                    Value::Bool(truth) => hasher.write_u8(u8::from(truth)),
+                    Value::Tensor(_) => unreachable!("elements are scalars"),
+                }
+            }
+        }
+        self.0 = hasher.finish();
+    }
+}
+
+/// Units in a random order, drawn from a buffer.
+struct Shuffled<'a> {
+    units: StreamUnits<'a>,
+    buffer: Vec<UnitRows<'a>>,
+    size: usize,
+    random: SplitMix64,
+}
+
+impl<'a> Iterator for Shuffled<'a> {
+    type Item = Result<UnitRows<'a>, Stopped>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.units.next() {
+                Some(Ok(unit)) if self.buffer.len() < self.size => self.buffer.push(unit),
+                Some(Ok(unit)) => {
+                    let at = below(&mut self.random, self.buffer.len());
+                    return Some(Ok(std::mem::replace(&mut self.buffer[at], unit)));
+                }
+                Some(Err(stopped)) => return Some(Err(stopped)),
+                None if self.buffer.is_empty() => return None,
+                None => {
+                    let at = below(&mut self.random, self.buffer.len());
+                    return Some(Ok(self.buffer.swap_remove(at)));
+                }
+            }
         }
     }
-    hasher.finalize().to_hex().to_string()
-}
-
-/// Sets an input at each row; at rows without data it is absent.
-fn fill(rows: &mut [Vec<Cell>], input: usize, truth: &dyn Fn(usize) -> bool) {
-    for (number, row) in rows.iter_mut().enumerate() {
-        if row.iter().any(Cell::is_present) {
-            row[input] = Cell::Value(Value::Bool(truth(number)));
-        }
-    }
-}
-
-/// Removes targets where `bp` is false: a table has a target in each row.
-fn clear_unused_targets(rows: &mut [Vec<Cell>], bp: usize) {
-    for row in rows.iter_mut().filter(|row| row[bp] == Cell::Value(Value::Bool(false))) {
-        row[bp + 1..].fill(Cell::Absent);
-    }
-}
-
-/// The warning about sequences with rows to learn from whose first row has `bp` false.
-fn unlearnt_sequences(rows: &[Vec<Cell>], units: &[Range<usize>], bp: usize) -> Option<String> {
-    let holds = |row: &Vec<Cell>| row[bp] == Cell::Value(Value::Bool(true));
-    let is_never_learnt = |unit: &&Range<usize>| {
-        let rows = &rows[(*unit).clone()];
-        rows.first().is_some_and(|first| !holds(first)) && rows.iter().any(holds)
-    };
-    let n = units.iter().filter(is_never_learnt).count();
-    (n > 0).then(|| {
-        let of = units.len();
-        format!("`bp` is false at the first row of {n} of {of} sequences, so nothing is learnt from them; to judge only some rows, let the loss weigh them")
-    })
-}
-
-/// The rows of each sequence, its end included.
-fn sequences(rows: &[Vec<Cell>], end: usize) -> Vec<Range<usize>> {
-    let (mut found, mut start) = (Vec::new(), 0);
-    for (number, row) in rows.iter().enumerate() {
-        if row[end] == Cell::Value(Value::Bool(true)) {
-            found.push(start..number + 1);
-            start = number + 1;
-        }
-    }
-    if start < rows.len() {
-        found.push(start..rows.len());
-    }
-    found
 }

@@ -3,10 +3,13 @@
 //! An epoch is one pass over the data, as one trace. Parameters and the state of their optimisers are carried
 //! from epoch to epoch; all other state, such as that of a recurrent network, is reset.
 //!
+//! * [`source`], [`reading`]: data before and while they are read; [`survey`] checks them, [`skipping`] leaves
+//!   out rows with missing values, [`filling`] adds the signals that they lack, [`split`] divides them.
 //! * [`dataset`]: the rows, the sequences that they make, and the order in which they come.
-//! * [`batches`]: groups of them that are learnt from at once.
+//! * [`batches`]: groups of them that are learnt from at once; [`padding`]: groups of different lengths.
 //! * [`request`]: requests and results. [`mod@trainer`]: epochs and validation; [`pass`]: one pass over some
 //!   rows.
+//! * [`measuring`]: metrics, and the answers beside the wanted values.
 //! * [`registers`]: the state that outlives an epoch.
 //! * [`unknown`]: rows without a known loss; [`waits`]: what they wait for; [`delay`]: how late gradients
 //!   must be so that nothing waits.
@@ -16,11 +19,19 @@ mod batches;
 mod dataset;
 mod delay;
 mod divergence;
+mod filling;
 mod growth;
+mod measuring;
+mod padding;
 mod pass;
+mod reading;
 mod registers;
 mod request;
 mod signals;
+mod skipping;
+mod source;
+mod split;
+mod survey;
 mod trainer;
 mod unknown;
 mod waits;
@@ -33,6 +44,7 @@ use crate::data::Data;
 use crate::program::Program;
 use crate::refusal::Refusal;
 pub use request::{BatchLoss, Comparison, Epoch, Measured, Progress, TrainPlan, TrainRequest};
+pub use split::Split;
 pub use trainer::Trainer;
 
 impl Program {

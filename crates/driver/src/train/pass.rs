@@ -22,8 +22,8 @@ pub(super) struct Pass<'a> {
     pub is_diverged: bool,
     pub unknown: Unknown,
     pub growth: Growth,
-    /// For each row without a result yet, whether any input is present.
-    active: VecDeque<bool>,
+    /// For each row without a result yet, whether any input is present, and the streams that have a loss.
+    active: VecDeque<(bool, Option<Box<[bool]>>)>,
     /// The row at which the pass stopped with an error.
     pub failed_at: Option<u64>,
 }
@@ -44,8 +44,9 @@ impl<'a> Pass<'a> {
         }
     }
 
-    pub fn row(&mut self, row: &[Cell]) -> Result<(), Vec<Diagnostic>> {
-        self.active.push_back(row.iter().any(|cell| *cell != Cell::Absent));
+    /// Runs a row; with a mask, only these streams have a loss.
+    pub fn row(&mut self, row: &[Cell], mask: Option<Box<[bool]>>) -> Result<(), Vec<Diagnostic>> {
+        self.active.push_back((row.iter().any(|cell| *cell != Cell::Absent), mask));
         let opened = self.engine.open(row);
         self.concluded(opened)
     }
@@ -67,27 +68,37 @@ impl<'a> Pass<'a> {
             vec![failure.diagnostic(self.flow)]
         })?;
         while let Some(row) = self.engine.next_row() {
-            self.unknown.row(self.active.pop_front().unwrap_or(true));
+            let (is_active, mask) = self.active.pop_front().unwrap_or((true, None));
+            self.unknown.row(is_active);
+            let n_streams =
+                mask.as_ref().map_or(self.n_streams, |mask| mask.iter().filter(|is_real| **is_real).count());
             match &row[0] {
                 Cell::Absent => {}
                 Cell::Value(loss) => {
-                    self.unknown.known(self.n_streams);
-                    self.add(loss);
+                    self.unknown.known(n_streams);
+                    self.add(loss, n_streams, mask.as_deref());
                 }
-                Cell::Unknown | Cell::Present | Cell::Error => self.unknown.unknown(self.n_streams),
+                Cell::Unknown | Cell::Present | Cell::Error => self.unknown.unknown(n_streams),
             }
         }
         Ok(())
     }
 
     #[allow(clippy::cast_precision_loss)] // a mean of more than 2^53 losses may be rounded
-    fn add(&mut self, loss: &Value) {
-        let entries = loss.elements().map(|entry| if let Value::Num(entry) = entry { entry } else { 0.0 });
-        let loss: f64 = entries.sum();
+    fn add(&mut self, loss: &Value, n_streams: usize, mask: Option<&[bool]>) {
+        let is_real = |stream: usize| mask.is_none_or(|mask| mask[stream]);
+        let entries = loss.elements().enumerate().filter(|(stream, _)| is_real(*stream));
+        let loss: f64 = entries
+            .map(|(_, entry)| match entry {
+                Value::Num(entry) => entry,
+                Value::Num32(entry) => f64::from(entry),
+                other => unreachable!("the loss {other} is no number"),
+            })
+            .sum();
         self.is_diverged |= !loss.is_finite();
         self.sum += loss;
-        self.n_known += self.n_streams;
-        self.growth.add(loss / self.n_streams as f64);
+        self.n_known += n_streams;
+        self.growth.add(loss / n_streams as f64);
     }
 
     /// The mean of the known losses.

@@ -16,6 +16,8 @@ pub(super) struct Registers {
     all: Vec<Register>,
     parameters: Vec<Parameter>,
     numbers: FxHashMap<String, usize>,
+    /// Whether numbers have single precision.
+    is_single: bool,
 }
 
 struct Register {
@@ -43,6 +45,7 @@ impl Registers {
         clocks: &Clocks,
         loss: VarId,
         seed: u64,
+        is_single: bool,
         (node, span): (&str, Span),
     ) -> Result<Registers, Box<Diagnostic>> {
         if flow.persistent_state.is_empty() {
@@ -58,6 +61,7 @@ impl Registers {
                 Some(Kind::Fby { init, .. }) => initial(*init, flow, &equation, seed),
                 _ => None,
             };
+            let initial = initial.map(|value| if is_single { value.to_num32() } else { value });
             let ty = flow.var(var).ty.clone();
             Register {
                 name: name.to_string(),
@@ -85,7 +89,7 @@ impl Registers {
         }
         let numbers =
             all.iter().enumerate().map(|(number, register)| (register.name.clone(), number)).collect();
-        Ok(Registers { all, parameters, numbers })
+        Ok(Registers { all, parameters, numbers, is_single })
     }
 
     /// The initial state of the next epoch.
@@ -102,7 +106,8 @@ impl Registers {
             return Err(register.name.clone());
         }
         for (register, value) in self.all.iter_mut().zip(values) {
-            let value = value.filter(|_| register.is_needed);
+            let single = |value: Value| if self.is_single { value.to_num32() } else { value };
+            let value = value.filter(|_| register.is_needed).map(single);
             // Engines need not compute constant state.
             register.value = value.or(register.value.take()).or_else(|| register.initial.clone());
         }
@@ -158,7 +163,7 @@ impl Registers {
             let Some(number) = registers.get(name.as_str()) else {
                 return Err(format!("it has a parameter `{name}`, which this program does not know"));
             };
-            values.push((*number, self.fitting(*number, &name, value.to_num64())?));
+            values.push((*number, self.fitting(*number, &name, value)?));
         }
         for (number, value) in values {
             self.all[number].value = Some(value);
@@ -168,6 +173,7 @@ impl Registers {
 
     fn fitting(&self, number: usize, name: &str, value: Value) -> Result<Value, String> {
         let ty = &self.all[number].ty;
+        let value = if self.is_single { value.to_num32() } else { value.to_num64() };
         if value.ty() == *ty {
             Ok(value)
         } else {

@@ -1,13 +1,17 @@
 //! Requests and results of training: plain data.
 
+use eddy_compile::Precision;
+use eddy_formats::Encoding;
 pub use eddy_language::elaborate::BatchLoss;
 use eddy_syntax::Diagnostic;
 
+use super::split::Split;
 use crate::disagreement::Disagreement;
 use crate::engine::EngineKind;
 
 /// How a node is trained.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "options are independent")]
 pub struct TrainRequest {
     /// The node; `None` means the one that the file declares.
     pub node: Option<String>,
@@ -29,6 +33,22 @@ pub struct TrainRequest {
     pub max_window: Option<usize>,
     /// Recompute the values of loops instead of keeping them.
     pub checkpoints: bool,
+    /// How data become inputs. Tables of categories that are open are completed by the data.
+    pub encoding: Encoding,
+    /// Inputs to normalise by their means and deviations in the data, in addition to those of the encoding.
+    pub normalise: Vec<String>,
+    /// How the data are divided into those to learn from and those for validation.
+    pub split: Option<Split>,
+    /// Read the data anew in each epoch; samples or sequences are shuffled in a buffer of this number.
+    pub stream: Option<usize>,
+    /// Pad sequences of a batch to the length of the longest, and masks the padding.
+    pub pad: bool,
+    /// The precision of numbers; `None` means double.
+    pub precision: Option<Precision>,
+    /// Nodes that judge answers: each takes an answer and the wanted value, and gives a number.
+    pub metrics: Vec<String>,
+    /// Whether answers will be asked for.
+    pub keeps_answers: bool,
     /// The engine: `Compiled` or `Simulate`; `None` means machine code where possible.
     pub engine: Option<EngineKind>,
 }
@@ -48,12 +68,16 @@ pub struct TrainPlan {
     pub n_rows: usize,
     /// The number of sequences; `None` if each row is a sample.
     pub n_sequences: Option<usize>,
+    /// The name of the input with the targets.
+    pub target: Option<String>,
     /// Whether the order changes from epoch to epoch.
     pub is_shuffled: bool,
     /// A hash of all cells of the data.
     pub data_hash: String,
     /// A hash of all cells of the validation data.
     pub validation_hash: Option<String>,
+    /// How data become inputs: what the request says, and what was learnt from the data.
+    pub encoding: Encoding,
     /// Remarks for the user.
     pub notes: Vec<String>,
 }

@@ -1,41 +1,39 @@
 //! Epochs and validation of one node.
 
+mod making;
 mod shadow;
 
 use std::fmt;
 use std::ops::ControlFlow;
 
 use eddy_flow::{Constant, Flow, Kind, VarId};
-use eddy_language::causality::{Verdict, causality_of};
+use eddy_formats::Encoding;
+use eddy_language::causality::Verdict;
 use eddy_language::codes;
-use eddy_language::elaborate::{BatchLoss, ElaborationOptions, Interface, elaborate};
-use eddy_language::prepare::{Checks, Prepared, prepare};
+use eddy_language::elaborate::{BatchLoss, ElaborationOptions};
+use eddy_language::prepare::Prepared;
 use eddy_language::program::{self, Base, Callable};
-use eddy_language::semantics::Cell;
 use eddy_language::semantics::simulate::{self, Simulation};
 use eddy_syntax::{Diagnostic, Sources, Span};
-use eddy_tensor::{Static, Value};
-use rustc_hash::FxHashMap;
+use eddy_tensor::Value;
 
 use super::batches;
-use super::dataset::{Dataset, Unit};
+use super::dataset::{Dataset, Order, Unit};
 use super::delay;
 use super::divergence;
 use super::growth::is_growth;
+use super::measuring::Measuring;
+use super::padding::Padding;
 use super::pass::Pass;
 use super::registers::Registers;
-use super::signals::Signals;
 use super::unknown::{Unknown, refusal};
 use super::waits;
-use super::{Comparison, Epoch, Measured, Progress, TrainPlan, TrainRequest};
-use crate::data::Data;
-use crate::engine::choose::{Choice, choose};
+use super::{Comparison, Epoch, Measured, Progress, TrainPlan};
 use crate::engine::{Compilation, Engine, EngineInput};
-use crate::inputs::FixedInputs;
 use crate::parameters;
 use crate::program::Program;
 use crate::refusal::Refusal;
-use crate::stream::{Columns, hints};
+use crate::stream::Stopped;
 
 /// A node in training. It owns its program and its data, and can be kept and moved to other threads between
 /// epochs.
@@ -58,12 +56,20 @@ pub struct Trainer {
     checkpoints: bool,
     registers: Registers,
     validation: Option<Validation>,
+    /// The node whose answers are measured, if they are.
+    pub(super) measuring: Option<Measuring>,
+    /// How the batches are padded, if they are.
+    padding: Option<Padding>,
+    /// How data become inputs.
+    encoding: Encoding,
     /// The node as machine code, if it was compiled.
     compilation: Option<Compilation>,
     /// Remarks about the compilation.
     notes: Vec<Diagnostic>,
     /// The input that marks the ends of sequences.
     end: Option<usize>,
+    /// The name of the input with the targets.
+    target: Option<String>,
     /// The command that trains the node on other data, for a reproduction.
     words: Vec<String>,
     /// The loss of the first epoch of this process, to which later ones are compared; 0 before.
@@ -80,102 +86,6 @@ struct Validation {
 }
 
 impl Trainer {
-    /// Reads the data and prepares the node.
-    pub(super) fn new(
-        whole: &Program,
-        callable: Callable,
-        sources: &mut Sources,
-        options: &TrainRequest,
-        data: Vec<Data>,
-        validation: Vec<Data>,
-    ) -> Result<Self, Vec<Diagnostic>> {
-        let program = whole.resolved();
-        let (name, span) = (program.name_of(&callable), program.span_of(&callable));
-        if let Some(engine) = options.engine.filter(|engine| engine.is_whole()) {
-            let title = format!("the engine `{engine}` cannot train: it computes whole traces");
-            return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
-        }
-        let FixedInputs { constants, defaults, interface, .. } =
-            FixedInputs::read(program, &callable, sources, &options.constants, &[])?;
-        let (batch, batch_loss) = (options.batch, options.batch_loss);
-        let given = ElaborationOptions { constants, batch, batch_loss, ..ElaborationOptions::default() };
-        let signals = Signals::of(program, &callable, &given);
-        let unit = unit(program, &callable, signals, &given)?;
-        let (prepared, rows) = read(program, &callable, &given, &interface, sources, data, &defaults)?;
-        let loss = loss_of(&callable, &interface, &prepared.flow, span)?;
-        signals.check_options(options, span)?;
-        signals.check(&rows, "the data", &prepared, span)?;
-        let mut data = Dataset::new(rows, signals, unit, options, &prepared.flow);
-        batches::check(&mut data, &prepared, unit, options, span)?;
-        let validation = match (callable.base, validation.is_empty()) {
-            (_, true) => None,
-            (Base::Train(train), false) if callable.modes.is_empty() => {
-                // The loss on validation data is measured stream by stream.
-                let given = ElaborationOptions { batch: None, ..given.clone() };
-                let test: Callable = Base::Test(train).into();
-                let (prepared, rows) =
-                    read(program, &test, &given, &interface, sources, validation, &defaults)?;
-                let loss = loss_of(&test, &interface, &prepared.flow, span)?;
-                signals.check(&rows, "the data for validation", &prepared, span)?;
-                let data = Dataset::new(rows, signals, Unit::Whole, options, &prepared.flow);
-                let verdict = causality_of(&prepared.flow, &prepared.clocks, &[loss]).ok();
-                Some(Validation { prepared, loss, verdict, data, compilation: None })
-            }
-            _ => {
-                let title = format!("`{name}` is no node that a `train` declares: it cannot be validated");
-                return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
-            }
-        };
-        let registers = Registers::new(&prepared.flow, &prepared.clocks, loss, options.seed, (&name, span))
-            .map_err(|diagnostic| vec![*diagnostic])?;
-        let mut trainer = Trainer {
-            end: signals.end,
-            first_loss: 0.0,
-            words: shadow::command(&name, options, whole.session().n_threads()),
-            name,
-            program: whole.clone(),
-            sources: sources.clone(),
-            callable,
-            given,
-            span,
-            loss,
-            verdict: causality_of(&prepared.flow, &prepared.clocks, &[loss]).ok(),
-            data,
-            unit,
-            is_shuffled: options.shuffle && unit != Unit::Whole,
-            options: simulate::Options {
-                strict: false,
-                seed: options.seed,
-                max_window: options.max_window,
-                single: false,
-            },
-            checkpoints: options.checkpoints,
-            registers,
-            validation,
-            prepared,
-            compilation: None,
-            notes: Vec::new(),
-        };
-        trainer.compile(options);
-        Ok(trainer)
-    }
-
-    /// Compiles the training node and the validation node.
-    fn compile(&mut self, options: &TrainRequest) {
-        let choice = Choice { engine: options.engine, name: self.name.clone(), span: self.span };
-        let session = self.program.session().clone();
-        let (compilation, note) = choose(&self.source(), &choice, session.native(), session.listener());
-        self.compilation = compilation;
-        self.notes.extend(note);
-        if let Some(validation) = &mut self.validation {
-            let source = source(&validation.prepared, &validation.loss, self.options);
-            (validation.compilation, _) = choose(&source, &choice, session.native(), session.listener());
-        }
-        let validated = self.validation.as_ref().and_then(|validation| validation.compilation.as_ref());
-        let about_compilers = self.compilation.iter().chain(validated).flat_map(|compiled| &compiled.notes);
-        self.data.notes.extend(about_compilers.cloned());
-    }
-
     fn source(&self) -> EngineInput<'_> {
         EngineInput { checkpoints: self.checkpoints, ..source(&self.prepared, &self.loss, self.options) }
     }
@@ -197,8 +107,8 @@ impl Trainer {
     }
 
     /// Finds where an epoch failed, by simulating it.
-    fn locate(&self, order: &[usize]) -> Diagnostic {
-        let rows = batches::rows(&self.data, order, &self.prepared);
+    fn locate(&self, order: Order) -> Diagnostic {
+        let rows = batches::cells(&self.data, order, &self.prepared, self.padding.as_ref());
         divergence::locate(&self.prepared.flow, self.simulation(), rows, self.loss)
     }
 
@@ -206,11 +116,11 @@ impl Trainer {
     fn run_rows(
         &self,
         pass: &mut Pass<'_>,
-        order: &[usize],
+        order: Order,
         n_streams: usize,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Vec<Diagnostic>> {
-        let mut rows = batches::rows(&self.data, order, &self.prepared);
+        let mut rows = batches::rows(&self.data, order, &self.prepared, self.padding.as_ref());
         // The last rows are announced, so that the engine can tell which values are unknown because the data
         // end.
         let mut coming: std::collections::VecDeque<_> =
@@ -226,7 +136,8 @@ impl Trainer {
                 }
             }
             let Some(row) = coming.pop_front() else { break };
-            pass.row(&row)?;
+            let row = row.map_err(|stopped| self.unreadable(stopped))?;
+            pass.row(&row.cells, row.mask)?;
             if pass.is_diverged {
                 break;
             }
@@ -242,13 +153,38 @@ impl Trainer {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// The data whose answers are measured.
+    pub(super) fn measured_data(&self) -> &Dataset {
+        self.validation.as_ref().map_or(&self.data, |validation| &validation.data)
+    }
+
+    pub(super) fn span(&self) -> Span {
+        self.span
+    }
+
+    pub(super) fn simulation_options(&self) -> simulate::Options {
+        self.options
+    }
+
+    /// The errors for data that could be read before the first epoch.
+    pub(super) fn unreadable(&self, stopped: Stopped) -> Vec<Diagnostic> {
+        match stopped {
+            Stopped::Program(diagnostics) => diagnostics,
+            Stopped::Data { file, bad } => {
+                let title = format!("{file}: {bad}");
+                let reason = "the data have changed since this training began";
+                vec![Diagnostic::error(codes::DATA, self.span, title).reason(reason)]
+            }
+        }
+    }
+
     /// Adds the row numbers in the data, if they differ from the order of the epoch.
-    fn with_data_rows(&self, mut diagnostic: Diagnostic, order: &[usize], row: u64) -> Diagnostic {
+    fn with_data_rows(&self, mut diagnostic: Diagnostic, order: Order, row: u64) -> Diagnostic {
         if !self.is_shuffled && self.prepared.batch.is_none() {
             return diagnostic;
         }
         let number = usize::try_from(row).unwrap_or(usize::MAX);
-        let rows = batches::rows_of_data(&self.data, order, &self.prepared, number);
+        let rows = batches::rows_of_data(&self.data, order, &self.prepared, self.padding.as_ref(), number);
         if rows.is_empty() {
             return diagnostic;
         }
@@ -269,8 +205,8 @@ impl Trainer {
     }
 
     /// The refusal if too many rows of an epoch have no known loss.
-    fn refusal(&self, unknown: &Unknown, order: &[usize]) -> Diagnostic {
-        let rows = batches::rows(&self.data, order, &self.prepared);
+    fn refusal(&self, unknown: &Unknown, order: Order) -> Diagnostic {
+        let rows = batches::cells(&self.data, order, &self.prepared, self.padding.as_ref());
         let row = unknown.first.unwrap_or(0);
         let wait = waits::find(&self.prepared.flow, self.simulation(), rows, self.loss, row);
         let delay = delay::advice(self.program.resolved(), &self.callable, &self.given, &self.prepared);
@@ -281,7 +217,7 @@ impl Trainer {
     /// The same for the validation data.
     fn validation_refusal(&self, unknown: &Unknown, flow: &Flow, validation: &Validation) -> Diagnostic {
         let simulation = Simulation::new(flow, &validation.prepared.clocks, self.options);
-        let rows = validation.data.rows(&[0]).map(std::borrow::Cow::Borrowed);
+        let rows = validation.data.rows(&validation.prepared).map_while(Result::ok);
         let wait = waits::find(flow, simulation, rows, validation.loss, unknown.first.unwrap_or(0));
         let title = format!("{} in the data for validation", unknown.count());
         refusal(Diagnostic::error(codes::UNKNOWN_LOSS, self.span, title), wait, None)
@@ -315,6 +251,11 @@ impl Trainer {
         Diagnostic::warning(codes::GROWTH, self.span, title).help(help)
     }
 
+    /// The order of the data in an epoch.
+    fn order(&self, epoch: u64) -> Order {
+        Order { is_shuffled: self.is_shuffled, seed: self.options.seed, epoch }
+    }
+
     /// The plan of the training.
     pub fn plan(&self) -> TrainPlan {
         let flow = &self.prepared.flow;
@@ -329,8 +270,10 @@ impl Trainer {
             n_numbers: numbers.sum(),
             n_rows: self.data.n_rows(),
             n_sequences: (self.unit == Unit::Sequence).then_some(self.data.n_units()),
+            target: self.target.clone(),
             is_shuffled: self.is_shuffled,
             data_hash: self.data.hash.clone(),
+            encoding: self.encoding.clone(),
             validation_hash: self.validation.as_ref().map(|validation| validation.data.hash.clone()),
             notes: self.data.notes.clone(),
         }
@@ -373,29 +316,29 @@ impl Trainer {
         epoch: u64,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Epoch, Vec<Diagnostic>> {
-        let order = self.data.order(self.is_shuffled, self.options.seed, epoch);
+        let order = self.order(epoch);
         let batch = self.prepared.batch.as_ref();
         let n_streams = batch.map_or(1, |batch| batch.n);
         let n_losses = if batch.is_some_and(|batch| batch.is_wide(self.loss)) { n_streams } else { 1 };
         let mut pass = Pass::new(self.start(), &self.prepared.flow, n_losses);
-        match self.run_rows(&mut pass, &order, n_streams, watch) {
+        match self.run_rows(&mut pass, order, n_streams, watch) {
             Ok(ControlFlow::Continue(())) => {}
             Ok(ControlFlow::Break(())) => return Ok(Epoch::Cancelled),
             Err(diagnostics) => {
                 let Some(row) = pass.failed_at else { return Err(diagnostics) };
                 let placed =
-                    diagnostics.into_iter().map(|diagnostic| self.with_data_rows(diagnostic, &order, row));
+                    diagnostics.into_iter().map(|diagnostic| self.with_data_rows(diagnostic, order, row));
                 return Err(placed.collect());
             }
         }
         if pass.is_diverged {
-            return Err(vec![self.locate(&order)]);
+            return Err(vec![self.locate(order)]);
         }
         let (state, mean, unknown) = (pass.engine.state(), pass.mean(), pass.unknown.clone());
         let growth = pass.growth.found();
         drop(pass);
         if !unknown.is_harmless(self.verdict.as_ref(), state.is_some()) {
-            return Err(vec![self.refusal(&unknown, &order)]);
+            return Err(vec![self.refusal(&unknown, order)]);
         }
         let loss = mean.ok_or_else(|| vec![self.without_loss("the data")])?;
         let since_start = is_growth(self.first_loss, loss).then_some((self.first_loss, loss));
@@ -431,8 +374,9 @@ impl Trainer {
             engine.give(parameter, value);
         }
         let mut pass = Pass::new(engine, &flow, 1);
-        for row in validation.data.rows(&[0]) {
-            pass.row(row)?;
+        for row in validation.data.rows(&validation.prepared) {
+            let row = row.map_err(|stopped| self.unreadable(stopped))?;
+            pass.row(&row, None)?;
         }
         pass.end()?;
         let (mean, unknown) = (pass.mean(), pass.unknown.clone());
@@ -485,7 +429,7 @@ fn source<'a>(prepared: &'a Prepared, loss: &'a VarId, options: simulate::Option
 }
 
 /// Parameters with given values.
-fn given(flow: &Flow) -> impl Iterator<Item = (VarId, &Value)> {
+pub(super) fn given(flow: &Flow) -> impl Iterator<Item = (VarId, &Value)> {
     let definitions = flow.definitions();
     flow.parameters.iter().filter_map(move |parameter| {
         match &flow.equations[definitions[parameter.var.index()]?].kind {
@@ -501,63 +445,5 @@ fn model(program: &program::Program, callable: &Callable) -> String {
     match callable.base {
         Base::Train(train) if program.train(train).segment => format!("{name}_end"),
         _ => name.clone(),
-    }
-}
-
-/// Prepares a node and reads the data for it.
-fn read(
-    program: &program::Program,
-    callable: &Callable,
-    given: &ElaborationOptions,
-    interface: &Interface,
-    sources: &mut Sources,
-    data: Vec<Data>,
-    defaults: &FxHashMap<String, Static>,
-) -> Result<(Prepared, Vec<Vec<Cell>>), Vec<Diagnostic>> {
-    let names = interface.inputs.iter().map(|port| port.name.clone());
-    let names: Vec<String> = names.filter(|name| !given.constants.contains_key(name)).collect();
-    let enumerations = program.enumerations(callable, names.iter().map(String::as_str));
-    let mut columns =
-        Columns::new(data, names, &enumerations, defaults).map_err(|stopped| stopped.diagnostics(sources))?;
-    let prepared = prepare(program, callable, given, |draft| hints(draft, &mut columns), Checks::On)?;
-    let span = program.span_of(callable);
-    let rows = Dataset::read(&mut columns, &prepared, span, sources)?;
-    Ok((prepared, rows))
-}
-
-/// The unit of shuffling: sequences if they have ends, rows if the node has no memory of its own.
-fn unit(
-    program: &program::Program,
-    callable: &Callable,
-    signals: Signals,
-    given: &ElaborationOptions,
-) -> Result<Unit, Vec<Diagnostic>> {
-    if signals.end.is_some() {
-        return Ok(Unit::Sequence);
-    }
-    let node: Callable = program.origin(callable.base).into();
-    let draft = elaborate(program, &node, given)?;
-    let has_delays = draft.equations.iter().any(|equation| equation.kind.is_delay());
-    let is_declared = matches!(callable.base, Base::Train(_));
-    Ok(if has_delays || !is_declared { Unit::Whole } else { Unit::Row })
-}
-
-/// The loss: the last output of a training node, or the output of that name.
-fn loss_of(
-    callable: &Callable,
-    interface: &Interface,
-    flow: &Flow,
-    span: Span,
-) -> Result<VarId, Vec<Diagnostic>> {
-    let found = match callable.base {
-        Base::Train(_) | Base::Test(_) => interface.outputs.len().checked_sub(1),
-        _ => interface.outputs.iter().position(|port| port.name == "loss"),
-    };
-    match found {
-        Some(output) => Ok(flow.outputs[output]),
-        None => {
-            let title = "a node that is trained has an output `loss`";
-            Err(vec![Diagnostic::error(codes::NOTHING_TO_TRAIN, span, title)])
-        }
     }
 }

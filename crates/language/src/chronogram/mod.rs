@@ -12,6 +12,7 @@ mod arrows;
 
 use crate::clocks::{Clock, Clocks};
 use crate::flow::{Flow, VarId};
+use crate::runs::rounded;
 use crate::semantics::Cell;
 
 pub use arrows::{Arrow, arrows};
@@ -74,6 +75,17 @@ impl Chart {
         chart.arrows = arrows(flow, &vars, n_cycles, &cell);
         chart.clock_rows(flow, clocks, &vars);
         chart
+    }
+
+    /// The chart with numbers of at most so many significant digits.
+    #[must_use]
+    pub fn rounded(mut self, digits: usize) -> Chart {
+        for cell in self.rows.iter_mut().flat_map(|row| &mut row.cells) {
+            if let Cell::Value(value) = cell {
+                *value = rounded(value, digits);
+            }
+        }
+        self
     }
 
     /// Adds a row for each sampled clock, present where its streams are.

@@ -82,6 +82,9 @@ pub struct ElaborationOptions {
     pub batch: Option<usize>,
     /// How the losses of these streams are combined.
     pub batch_loss: BatchLoss,
+    /// Whether a training node has one more input, by which the gradient of the loss of each row is
+    /// multiplied; it is on the clock of the loss.
+    pub is_weighted: bool,
     /// The delay, in activations, of the steps and gradients that optimisers receive.
     pub delay: usize,
     /// Inputs that have their defaults, by name.
@@ -253,6 +256,8 @@ struct Elaborator<'a> {
     n_derivatives: usize,
     /// The delay, in activations, of the steps and gradients that optimisers receive.
     delay: usize,
+    /// Whether the gradient of a loss is multiplied by an input.
+    is_weighted: bool,
     /// Which stream each expression became; `None` if no record was requested.
     record: Option<Record>,
     diagnostics: Vec<Diagnostic>,
@@ -273,6 +278,7 @@ impl<'a> Elaborator<'a> {
             sums: Sums::default(),
             shared_parameters: FxHashMap::default(),
             falses: FxHashSet::default(),
+            is_weighted: given.is_weighted,
             n_derivatives: usize::from(given.is_differentiated),
             delay: given.delay,
             draft: Draft::default(),

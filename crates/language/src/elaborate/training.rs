@@ -11,7 +11,7 @@ use super::interface::Interface;
 use super::synthesis::Place;
 use super::{Elaborator, Operand, Work};
 use crate::draft::{Loss, TypeAnnotation};
-use crate::flow::{Constant, Kind, Name, Named, Polarity, VarId};
+use crate::flow::{Constant, Kind, Name, Named, Path, Polarity, VarId};
 use crate::program::{Base, Callable, TrainId};
 
 /// A training node that is being elaborated.
@@ -128,7 +128,8 @@ impl Elaborator<'_> {
                     self.operands.extend([output, loss].map(Operand::Stream));
                     return;
                 }
-                self.optimisers(train, place, &signals, output, loss);
+                let minimised = if self.is_weighted { self.weighted(loss, span) } else { loss };
+                self.optimisers(train, place, &signals, output, [loss, minimised]);
             }
             Stage::Optimisers(optimisers) => self.optimiser(train, place, optimisers),
         }
@@ -141,8 +142,38 @@ impl Elaborator<'_> {
         self.var(Some(place.path.name(name.as_str())), place.span)
     }
 
+    /// The loss times a new input, which is the last one.
+    fn weighted(&mut self, loss: VarId, span: Span) -> VarId {
+        let mut name = "weight".to_string();
+        let is_taken = |name: &str, draft: &crate::draft::Draft| {
+            draft.vars.iter().any(|var| var.name.as_deref() == Some(name))
+        };
+        while is_taken(&name, &self.draft) {
+            name.push('\'');
+        }
+        let weight = self.var(Some(Path::default().name(name.as_str())), span);
+        self.draft.inputs.push(weight);
+        let annotation = TypeAnnotation {
+            var: weight,
+            scalar: Scalar::Num,
+            shape: Some(Shape::scalar()),
+            span,
+            formal: None,
+        };
+        self.draft.types.push(annotation);
+        self.write(None, Kind::Apply(Op::Mul, Box::new([loss, weight])), span)
+    }
+
     /// Ends the section that is differentiated; then each parameter becomes an instance of the optimiser.
-    fn optimisers(&mut self, train: TrainId, place: Place, signals: &Signals, output: VarId, loss: VarId) {
+    /// `minimised` is the loss, or what is minimised instead.
+    fn optimisers(
+        &mut self,
+        train: TrainId,
+        place: Place,
+        signals: &Signals,
+        output: VarId,
+        [loss, minimised]: [VarId; 2],
+    ) {
         let program = self.program;
         let declared = program.train(train);
         let span = place.span;
@@ -162,7 +193,7 @@ impl Elaborator<'_> {
         }
         let request = Train {
             node: program.node(declared.node).name.clone(),
-            loss,
+            loss: minimised,
             n_rows,
             parameters: trained.iter().map(|(_, trained)| trained.clone()).collect(),
             is_bounded: step.is_some(),

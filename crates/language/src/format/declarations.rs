@@ -199,7 +199,11 @@ impl<'a> Planner<'a> {
         self.join(braces.last, Joint::CloseBrace);
         self.group_with_joint(Range { first: braces.first + 1, last: braces.last }, INDENT);
         for row in &run.rows {
-            self.row(self.tokens_of(row.span), &row.value);
+            let range = self.tokens_of(row.span);
+            if row.is_expected {
+                self.join(range.first + 1, Joint::Blank);
+            }
+            self.row(range, &row.value);
         }
         self.runs.push(run);
     }

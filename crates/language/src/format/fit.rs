@@ -132,7 +132,8 @@ fn align(ruler: &Ruler<'_>, run: &Run, gaps: &mut [Gap]) {
         .filter_map(|row| if let RowValue::Cells(cells) = row.value { Some((row, cells)) } else { None })
         .map(|(row, cells)| {
             let name = ruler.tokens_of(row.span).first;
-            let label = Range { first: name, last: name + 1 };
+            let n_words = usize::from(row.is_expected);
+            let label = Range { first: name, last: name + n_words + 1 };
             std::iter::once(label).chain(cells_of(cells)).collect()
         })
         .collect();

@@ -15,6 +15,9 @@ use crate::tree::{
 const OPTIONS: [&str; 12] =
     ["A", "B", "K", "chrono", "trace", "stats", "strict", "unchecked", "for", "seed", "show", "probe"];
 
+/// The word that starts a row of expected cells.
+const EXPECT: &str = "expect";
+
 /// The forms of cells, for messages.
 const CELLS: &str = "a cell is a number, `t`, `f`, `.` for absent, `?` for unknown, or a list of these";
 
@@ -167,8 +170,14 @@ impl Parser<'_> {
     }
 
     fn begins_row(&self) -> bool {
-        self.token().kind == TokenKind::Name
-            && matches!(self.peek(self.n_tokens_of_leaf()), TokenKind::Symbol(":" | "="))
+        self.begins_expectation()
+            || self.token().kind == TokenKind::Name
+                && matches!(self.peek(self.n_tokens_of_leaf()), TokenKind::Symbol(":" | "="))
+    }
+
+    /// Whether `expect o` begins here; `expect: 1 2;` is a row of an input of that name.
+    fn begins_expectation(&self) -> bool {
+        self.token().kind == TokenKind::Name && self.text() == EXPECT && self.peek(1) == TokenKind::Name
     }
 
     /// The number of tokens of the name of a stream or of a leaf of a record: `p.x` has three, without
@@ -221,9 +230,13 @@ impl Parser<'_> {
         }
     }
 
-    /// `x: 1 . 2;` or `k = e;`.
+    /// `x: 1 . 2;`, `k = e;` or `expect o: 1 2;`.
     fn row(&mut self) -> Option<Row> {
         let start = self.token().span;
+        let is_expected = self.begins_expectation();
+        if is_expected {
+            self.advance();
+        }
         let Some(ident) = self.leaf("the name of an input or `}`") else {
             self.advance();
             self.skip(Place::Run);
@@ -237,6 +250,10 @@ impl Parser<'_> {
                 self.skip(Place::Run);
             }
             RowValue::Cells(cells)
+        } else if is_expected {
+            self.complain("`:`").help("write `expect o: 1 2 3;`, with a cell for each cycle");
+            self.skip(Place::Run);
+            return None;
         } else if self.eat("=") {
             RowValue::Constant(self.line(Place::Run))
         } else {
@@ -244,7 +261,7 @@ impl Parser<'_> {
             self.skip(Place::Run);
             return None;
         };
-        Some(Row { ident, value, span: self.since(start) })
+        Some(Row { is_expected, ident, value, span: self.since(start) })
     }
 
     /// Reports `c = t f t;`, and parses it as if the `=` were a colon.

@@ -26,6 +26,16 @@ pub(super) struct Rows<'a> {
     /// Cells by the name of the input.
     rows: FxHashMap<String, Vec<CellId>>,
     pub constants: FxHashMap<String, Static>,
+    /// The cells that streams must have.
+    pub expected: Vec<ExpectedRow>,
+}
+
+/// A row `expect o: 1 2;`.
+#[derive(Clone)]
+pub(super) struct ExpectedRow {
+    pub name: String,
+    pub span: Span,
+    cells: Vec<CellId>,
 }
 
 impl<'a> Rows<'a> {
@@ -42,11 +52,25 @@ impl<'a> Rows<'a> {
             names_of_file: &module.names,
             names: Vec::new(),
             rows: FxHashMap::default(),
+            expected: Vec::new(),
             constants: composed.iter().flat_map(|bench| bench.constants.iter().cloned()).collect(),
         };
         let mut diagnostics = Vec::new();
         let mut seen: FxHashMap<String, Span> = FxHashMap::default();
-        for row in &run.rows {
+        for row in run.rows.iter().filter(|row| row.is_expected) {
+            let RowValue::Cells(list) = row.value else { continue };
+            let name = module.names.text(row.ident.name).to_string();
+            if let Some(earlier) = found.expected.iter().find(|earlier| earlier.name == name) {
+                let title = format!("the cells of `{name}` are expected twice");
+                diagnostics.push(
+                    Diagnostic::error(codes::DEFINED_TWICE, row.ident.span, title)
+                        .cause(earlier.span, "first here"),
+                );
+            }
+            let cells = found.cells.items(list).to_vec();
+            found.expected.push(ExpectedRow { name, span: row.ident.span, cells });
+        }
+        for row in run.rows.iter().filter(|row| !row.is_expected) {
             let name = module.names.text(row.ident.name).to_string();
             // A row that is a node or a function is part of the node.
             if composed.is_some_and(|bench| bench.rows.contains(&name)) {
@@ -136,7 +160,23 @@ impl<'a> Rows<'a> {
 
     /// The length of the longest row.
     pub fn n_cycles(&self) -> usize {
-        self.rows.values().map(Vec::len).max().unwrap_or(0)
+        let expected = self.expected.iter().map(|row| row.cells.len());
+        self.rows.values().map(Vec::len).chain(expected).max().unwrap_or(0)
+    }
+
+    /// The cells of a row that is expected of a stream, with their places.
+    pub fn expected_cells(
+        &self,
+        flow: &Flow,
+        var: VarId,
+        row: &ExpectedRow,
+        cases: Option<&[String]>,
+    ) -> Result<Vec<(Cell, Span)>, Vec<Diagnostic>> {
+        let cell = |(cycle, id): (usize, &CellId)| {
+            let cell = self.cell_of(flow, (var, &row.name), *id, cycle, cases);
+            cell.map(|cell| (cell, self.cells.span(*id))).map_err(|diagnostic| vec![*diagnostic])
+        };
+        row.cells.iter().enumerate().map(cell).collect()
     }
 
     /// Types and shapes of the inputs, from the first present cell of each row.
@@ -209,19 +249,31 @@ impl<'a> Rows<'a> {
         cycle: usize,
         cases: Option<&[String]>,
     ) -> Result<Cell, Box<Diagnostic>> {
+        let name = flow.var(input).name.as_deref().expect("inputs have names");
+        self.cell_of(flow, (input, name), id, cycle, cases)
+    }
+
+    /// The cell of a stream, which messages call `name`.
+    fn cell_of(
+        &self,
+        flow: &Flow,
+        (input, name): (VarId, &str),
+        id: CellId,
+        cycle: usize,
+        cases: Option<&[String]>,
+    ) -> Result<Cell, Box<Diagnostic>> {
         match self.cells.kind(id) {
             CellKind::Absent => return Ok(Cell::Absent),
             CellKind::Unknown => return Ok(Cell::Unknown),
             _ => {}
         }
         let ty = &flow.var(input).ty;
-        let name = flow.var(input).name.as_deref().expect("inputs have names");
         let about = CellPlace { name, cycle };
         let (shape, leaves) = self.flatten(id, &about)?;
         if shape != ty.shape {
             let title = format!("`{name}` has shape {shape} at cycle {cycle}, not {}", ty.shape);
             let diagnostic = Diagnostic::error(codes::DATA, self.cells.span(id), title);
-            return Err(Box::new(self.with_shape(diagnostic, flow, input, id)));
+            return Err(Box::new(self.with_shape(diagnostic, flow, (input, name), id)));
         }
         let kinds = leaves.iter().map(|leaf| self.with_number(*leaf, name, cases));
         let kinds: Vec<CellKind> = kinds.collect::<Result<_, _>>()?;
@@ -275,9 +327,14 @@ impl<'a> Rows<'a> {
     }
 
     /// Adds the origin of an input's shape: its annotation, its first cell, or the program.
-    fn with_shape(&self, diagnostic: Diagnostic, flow: &Flow, input: VarId, id: CellId) -> Diagnostic {
+    fn with_shape(
+        &self,
+        diagnostic: Diagnostic,
+        flow: &Flow,
+        (input, name): (VarId, &str),
+        id: CellId,
+    ) -> Diagnostic {
         let var = flow.var(input);
-        let name = var.name.as_deref().expect("inputs have names");
         let annotations = self.input(name).map_or(&[][..], |slot| slot.annotations.as_slice());
         let is_written = annotations.iter().any(|annotation| annotation.dims.is_some());
         match self.first_value(name) {

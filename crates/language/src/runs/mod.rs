@@ -2,8 +2,10 @@
 //!
 //! * [`options`]: the options after the node's name.
 //! * [`inputs`]: rows of cells as values of the inputs' types.
+//! * [`expected`]: the cells that a bench expects, `expect o: 1 2;`.
 //! * [`output`]: the results of a run, and how they are printed.
 
+mod expected;
 mod inputs;
 mod options;
 mod output;
@@ -23,10 +25,12 @@ use crate::semantics::errors;
 use crate::semantics::kahn;
 use crate::semantics::simulate::{self, Simulation};
 use crate::tree::{Run, Semantics};
+use expected::Expected;
 use inputs::Rows;
 
+pub use expected::{TOLERANCE, Tested};
 pub use options::{RunOptions, RunOverrides};
-pub use output::{Found, JsonLine, Ran, json_line};
+pub use output::{Found, JsonLine, Ran, json_line, rounded};
 
 /// The largest number of cells, over all streams and cycles, that a test bench may keep; about a gibibyte.
 const MAX_CELLS: usize = 1 << 26;
@@ -78,6 +82,34 @@ pub fn run(
     Ok((bench.run()?, warnings))
 }
 
+/// Runs a test bench and compares it with the cells that it expects; `None` if it expects none.
+pub fn test(
+    program: &Program,
+    run: &Run,
+    overrides: &RunOverrides,
+    tolerance: f64,
+) -> Result<Option<Tested>, Vec<Diagnostic>> {
+    let bench = Bench::new(program, run, overrides)?;
+    if bench.expected.is_empty() {
+        return Ok(None);
+    }
+    let streams: Vec<(String, VarId)> =
+        bench.expected.iter().map(|(expected, var)| (expected.name.clone(), *var)).collect();
+    let (rows, _) = match bench.options.semantics {
+        Semantics::Denotational => bench.denote(&streams)?,
+        _ => bench.simulate(&streams)?,
+    };
+    let found = &rows[bench.prepared.flow.inputs.len()..];
+    let failures = bench
+        .expected
+        .iter()
+        .zip(found)
+        .filter_map(|((expected, _), found)| expected.difference(found, tolerance))
+        .collect();
+    let n_cells = bench.expected.iter().map(|(expected, _)| expected.cells.len()).sum();
+    Ok(Some(Tested { node: bench.title.clone(), span: run.span, n_cells, failures }))
+}
+
 /// Runs a node on rows of cells, one for each input.
 pub fn run_cells(
     program: &Program,
@@ -91,7 +123,8 @@ pub fn run_cells(
     check_cell_limit(n_cycles, &prepared, program.span_of(callable))?;
     let title = program.name_of(callable);
     let enumerations = enumerations(program, callable, &interface, &options);
-    Bench { title, interface, prepared, options, n_cycles, inputs, enumerations }.run()
+    let expected = Vec::new();
+    Bench { title, interface, prepared, options, n_cycles, inputs, enumerations, expected }.run()
 }
 
 /// Reports a run with too many cells, since all of them are kept.
@@ -125,6 +158,8 @@ struct Bench {
     /// A row of cells for each input.
     inputs: Vec<Vec<Cell>>,
     enumerations: Enumerations,
+    /// The cells that streams must have.
+    expected: Vec<(Expected, VarId)>,
 }
 
 impl Bench {
@@ -161,7 +196,9 @@ impl Bench {
                 }
             }
         }
-        given.shown = options.show.iter().map(|(name, _)| Name::from(name.as_str())).collect();
+        let expected = rows.expected.iter().map(|row| row.name.as_str());
+        given.shown =
+            options.show.iter().map(|(name, _)| name.as_str()).chain(expected).map(Name::from).collect();
         let checks = if options.unchecked { Checks::Off } else { Checks::On };
         let prepared = prepare(program, &callable, &given, |draft| rows.hints(draft), checks)?;
         let n_cycles = options.n_cycles.unwrap_or(rows.n_cycles());
@@ -169,7 +206,18 @@ impl Bench {
         let enumerations = enumerations(program, &callable, &interface, &options);
         let inputs = rows.cells(&prepared.flow, n_cycles, &enumerations)?;
         let title = program.name_of(&callable);
-        Ok(Bench { title, interface, prepared, options, n_cycles, inputs, enumerations })
+        let mut expected = Vec::new();
+        for row in &rows.expected {
+            let flow = &prepared.flow;
+            let output = interface.outputs.iter().position(|port| port.name == row.name);
+            let var = output.map(|output| flow.outputs[output]).or_else(|| flow.find(&row.name));
+            let var = var.ok_or_else(|| vec![errors::unknown_stream(flow, &row.name, row.span)])?;
+            let cases = program.enumerations(&callable, std::iter::once(row.name.as_str()));
+            let cases = cases.get(&row.name).map(Vec::as_slice);
+            let cells = rows.expected_cells(flow, var, row, cases)?;
+            expected.push((Expected { name: row.name.clone(), span: row.span, cells }, var));
+        }
+        Ok(Bench { title, interface, prepared, options, n_cycles, inputs, enumerations, expected })
     }
 
     fn run(&self) -> Result<Ran, Vec<Diagnostic>> {
@@ -180,6 +228,7 @@ impl Bench {
             found,
             enumerations: self.enumerations.clone(),
             is_table: self.options.chrono,
+            digits: None,
             look_ahead: look_ahead.filter(|_| self.options.stats),
         })
     }

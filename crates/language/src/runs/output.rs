@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use eddy_tensor::Value;
 use eddy_tensor::text::Json;
+use eddy_tensor::{Data, Scalar, Value};
 
 use crate::chronogram::text::table;
 use crate::program::Enumerations;
@@ -20,6 +20,8 @@ pub struct Ran {
     pub enumerations: Enumerations,
     /// Whether a table was requested.
     pub is_table: bool,
+    /// The number of significant digits of numbers in a table; `None` for all of them.
+    pub digits: Option<usize>,
     /// How far ahead the outputs looked, if that was requested.
     pub look_ahead: Option<u64>,
 }
@@ -47,7 +49,7 @@ impl Ran {
             Found::Cells { inputs, shown } if self.is_table => {
                 let rows = inputs.iter().chain(shown).map(|(name, cells)| {
                     let cases = self.enumerations.get(name).map(Vec::as_slice);
-                    (name.as_str(), cells.iter().map(|cell| in_table(cell, cases)).collect())
+                    (name.as_str(), cells.iter().map(|cell| in_table(cell, cases, self.digits)).collect())
                 });
                 table(&rows.collect::<Vec<_>>(), self.n_cycles, width)
             }
@@ -133,13 +135,31 @@ fn json(value: &Value, cases: Option<&[String]>) -> String {
     }
 }
 
-fn in_table(cell: &Cell, cases: Option<&[String]>) -> String {
+fn in_table(cell: &Cell, cases: Option<&[String]>, digits: Option<usize>) -> String {
     match (cell, cases) {
         (Cell::Value(value), Some(cases)) => enumerators(value, &|number| {
             name_of(cases, number).map_or_else(|| number.to_string(), str::to_string)
         }),
+        (Cell::Value(value), None) if let Some(digits) = digits => rounded(value, digits).to_string(),
         _ => cell.to_string(),
     }
+}
+
+/// A value whose numbers have at most so many significant digits.
+pub fn rounded(value: &Value, digits: usize) -> Value {
+    let round = |x: f64| match format!("{x:.*e}", digits.saturating_sub(1)).parse() {
+        Ok(rounded) if x.is_finite() => rounded,
+        _ => x,
+    };
+    if value.scalar() != Scalar::Num || value.n_elements() == 0 {
+        return value.clone();
+    }
+    let value = value.to_num64();
+    let numbers = value.elements().map(|element| match element {
+        Value::Num(x) => round(x),
+        _ => unreachable!("the elements are numbers"),
+    });
+    Value::new(value.shape().clone(), Data::Num(numbers.collect())).expect("as many elements as before")
 }
 
 fn name_of(cases: &[String], number: i64) -> Option<&str> {
@@ -160,4 +180,19 @@ fn enumerators(value: &Value, text: &dyn Fn(i64) -> String) -> String {
         texts = texts.chunks(*size).map(|row| format!("[{}]", row.join(","))).collect();
     }
     texts.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_rounded_to_significant_digits() {
+        let shown = |x: f64, digits| rounded(&Value::Num(x), digits).to_string();
+        assert_eq!(shown(0.1 + 0.2, 6), "0.3");
+        assert_eq!(shown(123_456_789.0, 3), "123000000");
+        assert_eq!(shown(-0.000_123_456, 2), "-0.00012");
+        assert_eq!(shown(f64::INFINITY, 2), Value::Num(f64::INFINITY).to_string());
+        assert_eq!(rounded(&Value::Int(123_456), 2), Value::Int(123_456));
+    }
 }

@@ -386,6 +386,8 @@ pub struct Segment {
 /// A row of a run.
 #[derive(Clone, Debug)]
 pub struct Row {
+    /// The cells that a stream must have, `expect o: 1 2;`, and not those of an input.
+    pub is_expected: bool,
     pub ident: Ident,
     /// Its cells or its constant.
     pub value: RowValue,

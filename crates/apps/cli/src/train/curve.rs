@@ -35,11 +35,6 @@ impl Scale {
     }
 }
 
-fn all_losses(epochs: &[Epoch]) -> Vec<f64> {
-    let both = epochs.iter().flat_map(|epoch| [Some(epoch.loss), epoch.validation]);
-    both.flatten().filter(|loss| loss.is_finite()).collect()
-}
-
 /// The losses as dots, eight to a character; `None` if there are fewer than two.
 pub fn text(epochs: &[Epoch]) -> String {
     let losses: Vec<f64> = epochs.iter().map(|epoch| epoch.loss).filter(|loss| loss.is_finite()).collect();
@@ -112,41 +107,96 @@ impl Canvas {
     }
 }
 
-/// The losses as a picture for a browser.
+/// The losses as a picture for a browser, and below them a picture for each metric.
 pub fn svg(epochs: &[Epoch]) -> String {
-    const WIDTH: f64 = 640.0;
-    const HEIGHT: f64 = 320.0;
-    const MARGIN: f64 = 48.0;
+    let training = epochs.iter().map(|epoch| Some(epoch.loss)).collect();
+    let validation = epochs.iter().map(|epoch| epoch.validation).collect();
+    let losses = vec![
+        Line { name: "training".to_string(), values: training },
+        Line { name: "validation".to_string(), values: validation },
+    ];
+    let mut panels = vec![Panel { title: String::new(), lines: losses }];
+    for name in metric_names(epochs) {
+        let values = epochs.iter().map(|epoch| epoch.metric(&name)).collect();
+        panels.push(Panel { title: String::new(), lines: vec![Line { name, values }] });
+    }
+    drawn(&panels)
+}
+
+/// The names of all metrics, in the order in which they first come.
+pub fn metric_names(epochs: &[Epoch]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (name, _) in epochs.iter().flat_map(|epoch| &epoch.metrics) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// Lines with one scale.
+pub struct Panel {
+    pub title: String,
+    pub lines: Vec<Line>,
+}
+
+/// A value for each epoch.
+pub struct Line {
+    pub name: String,
+    pub values: Vec<Option<f64>>,
+}
+
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 320.0;
+const MARGIN: f64 = 48.0;
+const COLOURS: [&str; 6] = ["#1f6feb", "#d1495b", "#2a9d4a", "#b5651d", "#7b4fb5", "#3a8f9e"];
+
+/// Panels one below the other.
+pub fn drawn(panels: &[Panel]) -> String {
+    let height = HEIGHT * ratio(panels.len(), 1);
     let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{HEIGHT}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
     );
-    if let Some(scale) = Scale::new(&all_losses(epochs)) {
-        let x = |number: usize| MARGIN + (WIDTH - 2.0 * MARGIN) * ratio(number, epochs.len().max(2) - 1);
-        let y = |loss: f64| HEIGHT - MARGIN - (HEIGHT - 2.0 * MARGIN) * scale.height(loss);
-        let (bottom, right) = (HEIGHT - MARGIN, WIDTH - MARGIN);
+    for (number, panel) in panels.iter().enumerate() {
+        panel.draw(HEIGHT * ratio(number, 1), &mut text);
+    }
+    text + "</svg>\n"
+}
+
+impl Panel {
+    fn draw(&self, top: f64, text: &mut String) {
+        let values = self.lines.iter().flat_map(|line| line.values.iter().copied().flatten());
+        let finite: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+        let Some(scale) = Scale::new(&finite) else { return };
+        let n_epochs = self.lines.iter().map(|line| line.values.len()).max().unwrap_or(0);
+        let x = |number: usize| MARGIN + (WIDTH - 2.0 * MARGIN) * ratio(number, n_epochs.max(2) - 1);
+        let y = |value: f64| top + HEIGHT - MARGIN - (HEIGHT - 2.0 * MARGIN) * scale.height(value);
+        let (first, bottom, right) = (top + MARGIN, top + HEIGHT - MARGIN, WIDTH - MARGIN);
         let _ =
-            writeln!(text, "<path d=\"M{MARGIN} {MARGIN}V{bottom}H{right}\" fill=\"none\" stroke=\"#888\"/>");
-        for loss in [scale.low, scale.high] {
+            writeln!(text, "<path d=\"M{MARGIN} {first}V{bottom}H{right}\" fill=\"none\" stroke=\"#888\"/>");
+        for value in [scale.low, scale.high] {
             let _ = writeln!(
                 text,
-                "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{loss:.4}</text>",
+                "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{value:.4}</text>",
                 MARGIN - 6.0,
-                y(loss) + 4.0
+                y(value) + 4.0
             );
         }
         let _ = writeln!(
             text,
-            "<text x=\"{right}\" y=\"{}\" text-anchor=\"end\">epoch {}</text>",
+            "<text x=\"{right}\" y=\"{}\" text-anchor=\"end\">epoch {n_epochs}</text>",
             bottom + 18.0,
-            epochs.len()
         );
-        let training = epochs.iter().map(|epoch| Some(epoch.loss)).collect::<Vec<_>>();
-        let validation = epochs.iter().map(|epoch| epoch.validation).collect::<Vec<_>>();
-        let curves = [("training", "#1f6feb", training), ("validation", "#d1495b", validation)];
-        for (index, (name, colour, losses)) in curves.into_iter().enumerate() {
-            let points = losses.iter().enumerate().filter_map(|(number, loss)| Some((number, (*loss)?)));
+        if !self.title.is_empty() {
+            let title = escaped(&self.title);
+            let _ = writeln!(text, "<text x=\"{MARGIN}\" y=\"{}\">{title}</text>", first - 12.0);
+        }
+        for (index, (line, colour)) in self.lines.iter().zip(COLOURS.iter().cycle()).enumerate() {
+            let points = line.values.iter().enumerate();
+            let points =
+                points.filter_map(|(number, value)| Some((number, (*value).filter(|v| v.is_finite())?)));
             let points: Vec<String> =
-                points.map(|(number, loss)| format!("{:.1},{:.1}", x(number), y(loss))).collect();
+                points.map(|(number, value)| format!("{:.1},{:.1}", x(number), y(value))).collect();
             if points.is_empty() {
                 continue;
             }
@@ -157,12 +207,17 @@ pub fn svg(epochs: &[Epoch]) -> String {
             );
             let _ = writeln!(
                 text,
-                "<text x=\"{right}\" y=\"{}\" text-anchor=\"end\" fill=\"{colour}\">{name}</text>",
-                MARGIN + 16.0 * ratio(index, 1)
+                "<text x=\"{right}\" y=\"{}\" text-anchor=\"end\" fill=\"{colour}\">{}</text>",
+                first + 16.0 * ratio(index, 1),
+                escaped(&line.name)
             );
         }
     }
-    text + "</svg>\n"
+}
+
+/// Text for SVG.
+pub fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! ```text
 //! run.json                 what was run: program, node, all options, hashes of the sources and the data
 //! metrics.jsonl            a line for each epoch
-//! loss.svg                 the losses, drawn
+//! loss.svg                 the losses and the metrics, drawn
+//! answers.svg              the answers of the best parameters against the wanted values, with `--answers`
 //! parameters.safetensors   the best parameters so far, for `eddy run --params`
 //! checkpoint.safetensors   all that the next epoch depends on, for `--resume`
 //! lock                     held by the process that writes here
@@ -18,14 +19,14 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use eddy_formats::Saved;
+use eddy_formats::{Encoding, Saved};
 use eddy_tensor::Value;
 use serde_json::json;
 
 use super::TrainingError;
 use super::curve;
 use super::lock::{LOCK, Lock, NotLocked};
-use super::metrics::Epoch;
+use super::metrics::{Epoch, Goal};
 use crate::replacement::{replace, sync_folder};
 use crate::stop::reason;
 
@@ -33,8 +34,9 @@ const CHECKPOINT: &str = "checkpoint.safetensors";
 const PARAMETERS: &str = "parameters.safetensors";
 const METRICS: &str = "metrics.jsonl";
 const CURVE: &str = "loss.svg";
+const ANSWERS: &str = "answers.svg";
 const DESCRIPTION: &str = "run.json";
-const FILES: [&str; 5] = [DESCRIPTION, METRICS, CURVE, PARAMETERS, CHECKPOINT];
+const FILES: [&str; 6] = [DESCRIPTION, METRICS, CURVE, ANSWERS, PARAMETERS, CHECKPOINT];
 
 /// A run folder that no other process writes to.
 pub struct Folder {
@@ -62,13 +64,10 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Adds an epoch; returns whether it is the best so far. Losses on different data are not comparable: if
-    /// a resumed run adds or drops validation, its first epoch is the best.
-    pub fn add(&mut self, epoch: Epoch) -> bool {
+    /// Adds an epoch; returns whether it is the best so far.
+    pub fn add(&mut self, epoch: Epoch, goal: &Goal) -> bool {
         self.n_epochs += 1;
-        let is_best = self.best.as_ref().is_none_or(|(_, best)| {
-            epoch.validation.is_some() != best.validation.is_some() || epoch.score() < best.score()
-        });
+        let is_best = self.best.as_ref().is_none_or(|(_, best)| goal.is_better(&epoch, best));
         if is_best {
             self.best = Some((self.n_epochs, epoch.clone()));
         }
@@ -245,7 +244,9 @@ impl Folder {
         }
         let history = self.history(n_epochs);
         let best = self.has_parameters(best).then_some((best, measured));
-        Ok(Some((Checkpoint { n_epochs, best, history }, saved.values)))
+        let (state, _) =
+            split(saved).map_err(|why| TrainingError::File(name, format!("is damaged: {why}")))?;
+        Ok(Some((Checkpoint { n_epochs, best, history }, state)))
     }
 
     /// Whether the parameters of the best epoch exist. If not, that epoch is forgotten and the best later one
@@ -296,6 +297,7 @@ impl Folder {
     pub fn save(
         &self,
         checkpoint: &Checkpoint,
+        encoding: &Encoding,
         state: PersistentState,
         best: Option<PersistentState>,
         is_last: bool,
@@ -306,14 +308,24 @@ impl Folder {
             self.write(CURVE, curve::svg(&checkpoint.epochs()).as_bytes())?;
         }
         if let Some(values) = best {
-            self.write(PARAMETERS, &encode(values, String::new()))?;
+            self.write(PARAMETERS, &encode(&encoding.with_parameters(values)))?;
         }
         let (best, measured) = match &checkpoint.best {
             Some((best, epoch)) => (*best, epoch.result()),
             None => unreachable!("an epoch was added"),
         };
-        let note = json!({ "epochs": checkpoint.n_epochs, "best": best, "measured": measured }).to_string();
-        self.write(CHECKPOINT, &encode(state, note))
+        let mut note = json!({ "epochs": checkpoint.n_epochs, "best": best, "measured": measured });
+        let mut saved = encoding.with_parameters(state);
+        if !encoding.is_empty() {
+            note["encoding"] = encoding.to_json();
+        }
+        saved.note = note.to_string();
+        self.write(CHECKPOINT, &encode(&saved))
+    }
+
+    /// Writes the picture of the answers of the best parameters.
+    pub fn draw_answers(&self, svg: &str) -> Result<(), TrainingError> {
+        self.write(ANSWERS, svg.as_bytes())
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), TrainingError> {
@@ -334,6 +346,17 @@ impl Folder {
         let message = format!("cannot write the file: {}", reason(error));
         TrainingError::File(self.file(name).display().to_string(), message)
     }
+}
+
+/// The epochs of a run that is not going on here; `None` if the folder has no metrics.
+pub fn epochs(folder: &Path) -> Option<Vec<(usize, Epoch)>> {
+    let metrics = fs::read_to_string(folder.join(METRICS)).ok()?;
+    Some(metrics.lines().filter_map(Epoch::from_line).collect())
+}
+
+/// The description of a run; `None` if it cannot be read.
+pub fn description(folder: &Path) -> Option<serde_json::Value> {
+    serde_json::from_str(&fs::read_to_string(folder.join(DESCRIPTION)).ok()?).ok()
 }
 
 /// Whether the picture is drawn after this epoch: after each of the first ones, later each time their number
@@ -359,6 +382,19 @@ fn is_temporary(name: &str) -> bool {
     FILES.iter().any(|file| name.starts_with(&format!(".{file}.eddy-")))
 }
 
-fn encode(values: Vec<(String, Value)>, note: String) -> Vec<u8> {
-    Saved { values, note }.encode().expect("values of programs can be saved")
+fn encode(saved: &Saved) -> Vec<u8> {
+    saved.encode().expect("values of programs can be saved")
+}
+
+/// The encoding of the data of the run in a folder, if it can be read.
+pub fn encoding(folder: &Path) -> Option<Encoding> {
+    let saved = Saved::decode(&fs::read(folder.join(CHECKPOINT)).ok()?).ok()?;
+    split(saved).ok().map(|(_, encoding)| encoding)
+}
+
+/// The state and the encoding of a checkpoint.
+fn split(saved: Saved) -> Result<(PersistentState, Encoding), String> {
+    let note: serde_json::Value = serde_json::from_str(&saved.note).unwrap_or_default();
+    let note = note.get("encoding").map(ToString::to_string).unwrap_or_default();
+    Encoding::split(Saved { values: saved.values, note })
 }

@@ -2,12 +2,16 @@
 //!
 //! * [`folder`]: the run folder, from which a run can be resumed; [`lock`]: ensures a single writer.
 //! * [`description`]: describes the run and finds changes since. [`metrics`]: the measurements of each epoch.
-//! * [`progress`]: the progress display. [`curve`]: draws the losses.
+//! * [`progress`]: the progress display. [`curve`]: draws the losses; [`mod@answers`] what was answered.
+//! * [`memory`]: how much memory the process takes. [`compare`]: several runs side by side.
 
+mod answers;
+mod compare;
 mod curve;
 mod description;
 mod folder;
 mod lock;
+mod memory;
 mod metrics;
 mod progress;
 
@@ -17,12 +21,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use eddy_driver::train::TrainPlan;
-use eddy_driver::{Refusal, TrainRequest, Trainer};
+use eddy_driver::train::{Split, TrainPlan};
+use eddy_driver::{Encoding, Precision, Refusal, TrainRequest, Trainer};
+use eddy_formats::Mapping;
 use eddy_syntax::Sources;
 use serde_json::Value;
 
 use crate::answers::Answers;
+use crate::command_line::misuse;
 use crate::json;
 use crate::languages::reactive::derivatives::TrainArgs;
 use crate::languages::reactive::{Announcer, open_all, parameters, settings};
@@ -31,17 +37,22 @@ use crate::reproduction;
 use crate::session::Session;
 use crate::status::Status;
 use crate::stop::Stop;
+use answers::Answers as Answered;
 use description::Description;
 use folder::{Checkpoint, Folder};
-use metrics::Epoch;
+pub use metrics::Goal;
+use metrics::{Epoch, is_free};
 use progress::Bar;
 
 /// `eddy train`.
 pub fn train(args: TrainArgs, session: &Session) -> Result<Status, Stop> {
     let form = session.form;
+    check_split(&args)?;
+    check_metrics(&args)?;
     let Some(sources) = session.sources() else { return Ok(Status::Refused) };
     let Some(trainer) = make(&args, sources, form) else { return Ok(Status::Refused) };
-    let mut run = Run { args: &args, file: &session.file, form, trainer, has_warned: false };
+    let encoding = trainer.plan().encoding;
+    let mut run = Run { args: &args, file: &session.file, form, trainer, encoding, has_warned: false };
     match run.execute() {
         Ok((text, answer)) => {
             let mut answers = Answers::to_stdout();
@@ -65,9 +76,23 @@ pub fn train(args: TrainArgs, session: &Session) -> Result<Status, Stop> {
 
 /// The node, ready for training; `None` after an error, which is reported.
 fn make(args: &TrainArgs, sources: Sources, form: Form) -> Option<Trainer> {
-    let data = open_all(&args.data, form)?;
-    let validation = open_all(&args.validate, form)?;
+    let format = args.reading.in_format;
+    let data = open_all(&args.data, format, form)?;
+    let validation = open_all(&args.validate, format, form)?;
+    let mut encoding = args.reading.encoding(known_encoding(args));
+    encoding.skips_missing = args.skip_missing;
+    if args.target.is_some() {
+        encoding.target.clone_from(&args.target);
+    }
     let request = TrainRequest {
+        encoding,
+        normalise: args.normalize.clone(),
+        split: split(args),
+        stream: args.stream,
+        pad: args.pad,
+        precision: args.f32.then_some(Precision::Single),
+        metrics: args.metrics.clone(),
+        keeps_answers: args.answers,
         node: args.node.clone(),
         constants: args.constants.clone(),
         seed: args.seed,
@@ -92,6 +117,67 @@ fn make(args: &TrainArgs, sources: Sources, form: Form) -> Option<Trainer> {
     }
 }
 
+/// The encoding of the data of the run to resume, or of given parameters. Files that cannot be read are
+/// reported when their contents are needed.
+fn known_encoding(args: &TrainArgs) -> Encoding {
+    let known = match (&args.run, args.resume, &args.params) {
+        (Some(run), true, _) => folder::encoding(run),
+        (_, _, Some(path)) => parameters(path).ok().map(|(_, encoding)| encoding),
+        _ => None,
+    };
+    known.unwrap_or_default()
+}
+
+/// How the data are divided. With a column and no part, its value chooses the rows for validation.
+fn split(args: &TrainArgs) -> Option<Split> {
+    let by = args.split_by.as_deref();
+    match (args.split, by.map(|by| by.split_once('=').unwrap_or((by, "")))) {
+        (None, None) => None,
+        (Some(fraction), None) => Some(Split::Fraction(fraction)),
+        (None, Some((column, value))) => {
+            Some(Split::Value { column: column.to_string(), value: value.to_string() })
+        }
+        (Some(fraction), Some((column, _))) => Some(Split::Groups { column: column.to_string(), fraction }),
+    }
+}
+
+/// Refuses options that contradict each other.
+fn check_split(args: &TrainArgs) -> Result<(), Stop> {
+    let message = match (&args.split_by, args.split) {
+        (Some(by), Some(_)) if by.contains('=') => {
+            "`--split-by COLUMN=VALUE` says which rows are for validation, so `--split` has no meaning"
+        }
+        (Some(by), None) if !by.contains('=') => {
+            "`--split-by COLUMN` needs the part to learn from, `--split 0.8`, or the value of the rows for validation, `--split-by COLUMN=VALUE`"
+        }
+        _ => return Ok(()),
+    };
+    Err(misuse("train", message))
+}
+
+/// Refuses metrics with the names of other measurements, and a goal that is not measured.
+fn check_metrics(args: &TrainArgs) -> Result<(), Stop> {
+    if let Some(taken) = args.metrics.iter().find(|name| !is_free(name)) {
+        return Err(misuse("train", &format!("a metric cannot have the name `{taken}`")));
+    }
+    let Some(goal) = args.best.as_ref().and_then(|goal| goal.name()) else { return Ok(()) };
+    let has_validation = !args.validate.is_empty() || args.split.is_some() || args.split_by.is_some();
+    let is_metric = |metric: &String| {
+        goal == metric || goal.strip_prefix(metric.as_str()).is_some_and(|rest| rest.starts_with('.'))
+    };
+    let is_known = goal == "loss" || goal == "validation" && has_validation;
+    if is_known || args.metrics.iter().any(is_metric) {
+        return Ok(());
+    }
+    let message = format!("`--best` names `{goal}`, which is not measured: name it with `--metric {goal}`");
+    Err(misuse("train", &message))
+}
+
+/// `eddy train --compare`.
+pub fn compare(folders: &[std::path::PathBuf], svg: Option<&Path>, form: Form) -> Result<Status, Stop> {
+    compare::compare(folders, svg, form)
+}
+
 /// Why a run ended early.
 enum TrainingError {
     /// The diagnostics were reported.
@@ -106,6 +192,8 @@ struct Run<'a> {
     file: &'a Path,
     form: Form,
     trainer: Trainer,
+    /// How data become inputs.
+    encoding: Encoding,
     /// Whether an epoch has printed warnings: later ones would repeat them.
     has_warned: bool,
 }
@@ -138,13 +226,41 @@ impl Run<'_> {
         if checkpoint.n_epochs < self.args.epochs {
             self.print_progress(&progress::stopped(&checkpoint));
         }
-        Ok(self.answer(&checkpoint, &folder, &plan))
+        let (mut text, mut answer) = self.answer(&checkpoint, &folder, &plan);
+        if self.args.answers
+            && let Some(answers) = self.answers(&folder, &plan)?
+        {
+            text += &answers.text();
+            answer["answers"] = answers.as_data();
+        }
+        Ok((text, answer))
     }
 
     /// The result, as text and as data.
     fn answer(&self, checkpoint: &Checkpoint, folder: &Folder, plan: &TrainPlan) -> (String, Value) {
         let text = progress::answer(checkpoint, folder, self.file, &plan.model);
         (text, progress::answer_as_data(checkpoint, folder, plan))
+    }
+
+    /// The answers of the best parameters; draws them.
+    fn answers(&self, folder: &Folder, plan: &TrainPlan) -> Result<Option<Answered>, TrainingError> {
+        let path = folder.parameters();
+        let failed = |message: String| TrainingError::File(path.display().to_string(), message);
+        let (best, _) = parameters(&path).map_err(failed)?;
+        let pairs = self.trainer.answers(&best, answers::MOST).map_err(|refusal| self.reported(&refusal))?;
+        // The texts of the target's only column are the names of its classes.
+        let Encoding { target, categories, .. } = &plan.encoding;
+        let mapping = target.as_ref().and_then(|columns| Mapping::new("target", columns).ok());
+        let column = mapping.as_ref().map_or(plan.target.as_deref(), |mapping| mapping.named().next());
+        let table = categories.iter().find(|table| Some(table.column.as_str()) == column);
+        let names = table.map_or(&[][..], |table| &table.texts);
+        let answers = Answered::new(&pairs, names);
+        match &answers {
+            Some(answers) => folder.draw_answers(&answers.svg())?,
+            None => self
+                .print_progress("note: the answers are neither classes nor numbers, so they are not drawn\n"),
+        }
+        Ok(answers)
     }
 
     /// The reason for not running another epoch, if there is one.
@@ -172,7 +288,7 @@ impl Run<'_> {
             let name = path.display().to_string();
             let failed = |message: String| TrainingError::File(name.clone(), message);
             self.trainer
-                .start_from(parameters(path).map_err(failed)?)
+                .start_from(parameters(path).map_err(failed)?.0)
                 .map_err(|error| failed(format!("does not fit: {error}")))?;
         }
         Ok(Checkpoint::default())
@@ -186,7 +302,8 @@ impl Run<'_> {
     ) -> Result<(), TrainingError> {
         let number = checkpoint.n_epochs + 1;
         let started = Instant::now();
-        let bar = Bar::new(number, self.args.epochs, n_rows);
+        let lasted = checkpoint.history.last().map(|(_, epoch)| epoch.seconds);
+        let bar = Bar::new(number, self.args.epochs, n_rows, lasted);
         let trained = self.trainer.epoch(number as u64, &mut |progress| {
             bar.show(progress);
             ControlFlow::Continue(())
@@ -197,15 +314,19 @@ impl Run<'_> {
             eddy_driver::train::Epoch::Cancelled => unreachable!("the closure above never stops an epoch"),
         };
         let validated = self.trainer.validate().map_err(|refusal| self.reported(&refusal))?;
+        let metrics = self.trainer.measure().map_err(|refusal| self.reported(&refusal))?;
         let epoch = Epoch::new(&trained, validated.as_ref(), started.elapsed().as_secs_f64());
-        self.print_progress(&progress::epoch(number, &trained, validated.as_ref(), epoch.seconds));
+        let memory = if self.args.trace_memory { memory::largest() } else { None };
+        let epoch = epoch.with_metrics(metrics, memory);
+        self.print_progress(&progress::epoch(number, &trained, validated.as_ref(), &epoch));
         if !trained.warnings.is_empty() && !std::mem::replace(&mut self.has_warned, true) {
             self.form.diagnostics(self.trainer.sources(), &trained.warnings);
         }
-        let is_best = checkpoint.add(epoch);
+        let goal = self.args.best.clone().unwrap_or(Goal::LOSS);
+        let is_best = checkpoint.add(epoch, &goal);
         let is_last = self.finished(checkpoint).is_some();
         let best = is_best.then(|| self.trainer.parameters());
-        folder.save(checkpoint, self.trainer.persistent_state(), best, is_last)
+        folder.save(checkpoint, &self.encoding, self.trainer.persistent_state(), best, is_last)
     }
 
     /// Compares compiled code with the simulator, unless no epoch follows.

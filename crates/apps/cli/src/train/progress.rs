@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use eddy_driver::train::{Measured, Progress, TrainPlan};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::folder::{Checkpoint, Folder};
@@ -16,18 +16,25 @@ use super::metrics::Epoch;
 pub struct Bar {
     bar: ProgressBar,
     drawn: Cell<Instant>,
+    /// How long the later epochs will take, if one is complete.
+    later: Option<Duration>,
 }
 
 /// How often the loss in the bar is updated.
 const PERIOD: Duration = Duration::from_millis(100);
 
 impl Bar {
-    pub fn new(epoch: usize, n_epochs: usize, n_rows: usize) -> Bar {
+    /// `lasted` is the duration of the epoch before.
+    pub fn new(epoch: usize, n_epochs: usize, n_rows: usize, lasted: Option<f64>) -> Bar {
         let bar = ProgressBar::with_draw_target(Some(n_rows as u64), ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template("{prefix} {bar:24} {pos}/{len} rows, {per_sec}, {msg}");
+        let style =
+            ProgressStyle::with_template("{prefix} {bar:24} {pos}/{len} rows, {per_sec}, {eta} left, {msg}");
         bar.set_style(style.expect("the template is right"));
         bar.set_prefix(format!("epoch {epoch}/{n_epochs}"));
-        Bar { bar, drawn: Cell::new(Instant::now()) }
+        let n_later = u32::try_from(n_epochs - epoch).unwrap_or(u32::MAX);
+        let lasted = lasted.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let later = lasted.and_then(|lasted| lasted.checked_mul(n_later)).filter(|_| n_later > 0);
+        Bar { bar, drawn: Cell::new(Instant::now()), later }
     }
 
     pub fn show(&self, progress: Progress) {
@@ -36,7 +43,12 @@ impl Bar {
             && let Some(loss) = progress.loss
         {
             self.drawn.set(Instant::now());
-            self.bar.set_message(format!("loss {}", shown(loss)));
+            let mut message = format!("loss {}", shown(loss));
+            if let Some(later) = self.later {
+                let whole = self.bar.eta() + later;
+                let _ = write!(message, ", all epochs {} left", HumanDuration(whole));
+            }
+            self.bar.set_message(message);
         }
     }
 
@@ -71,7 +83,7 @@ pub fn begin(plan: &TrainPlan, folder: &Folder, n_done: usize) -> String {
 }
 
 /// The line of a complete epoch.
-pub fn epoch(number: usize, trained: &Measured, validated: Option<&Measured>, seconds: f64) -> String {
+pub fn epoch(number: usize, trained: &Measured, validated: Option<&Measured>, epoch: &Epoch) -> String {
     let loss = |measured: &Measured| {
         let mut text = shown(measured.loss);
         if measured.n_unknown > 0 {
@@ -88,8 +100,14 @@ pub fn epoch(number: usize, trained: &Measured, validated: Option<&Measured>, se
     if let Some(validated) = validated {
         let _ = write!(text, ", validation {}", loss(validated));
     }
-    let _ = writeln!(text, " ({seconds:.1} s)");
-    text
+    for (name, value) in &epoch.metrics {
+        let _ = write!(text, ", {name} {}", shown(*value));
+    }
+    let _ = write!(text, " ({:.1} s", epoch.seconds);
+    if let Some(memory) = epoch.memory {
+        let _ = write!(text, ", at most {memory:.0} MiB");
+    }
+    text + ")\n"
 }
 
 /// The line printed when training stops early.
@@ -134,14 +152,18 @@ pub fn answer_as_data(checkpoint: &Checkpoint, folder: &Folder, plan: &TrainPlan
 
 fn losses(epoch: &Epoch) -> String {
     let loss = epoch.loss;
-    match epoch.validation {
+    let mut text = match epoch.validation {
         Some(validation) => format!("loss {}, validation {}", shown(loss), shown(validation)),
         None => format!("loss {}", shown(loss)),
+    };
+    for (name, value) in &epoch.metrics {
+        let _ = write!(text, ", {name} {}", shown(*value));
     }
+    text
 }
 
 /// A loss with six decimals, or with an exponent where these would show no digits or too many.
-fn shown(loss: f64) -> String {
+pub fn shown(loss: f64) -> String {
     let size = loss.abs();
     if size != 0.0 && !(1e-4..1e9).contains(&size) { format!("{loss:.6e}") } else { format!("{loss:.6}") }
 }

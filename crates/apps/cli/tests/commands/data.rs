@@ -319,13 +319,13 @@ fn numbers_that_single_precision_does_not_have_are_refused() {
         .with("big.eddy", "node big(x)->(y) y = x * 1.0e39;\n")
         .with("x.csv", "x\n3e38\n1e39\n")
         .with("x.jsonl", "{\"x\":\"-inf\"}\n{\"x\":-1e39}\n");
-    // The first row of each file is answered.
-    for (data, answer, words) in [
+    // The row before the wrong one is printed.
+    for (data, row, words) in [
         ("x.csv", "{\"s\":3e+38}\n", "`x` has the number 1e39, which is infinite"),
         ("x.jsonl", "{\"s\":\"-inf\"}\n", "`x` has the number -1e39"),
     ] {
         let run = ["run", "a.eddy", "--node", "acc", "--in", data, "--f32"];
-        folder.eddy(&run).fails_after(answer, 1, &["E0701", words]);
+        folder.eddy(&run).fails_after(row, 1, &["E0701", words]);
     }
     for command in ["run big.eddy --cycles 1 --f32", "build big.eddy --out c --f32"] {
         let words: Vec<&str> = command.split(' ').chain(["--node", "big"]).collect();

@@ -18,11 +18,14 @@ mod functions;
 mod gradbench;
 mod kernels;
 mod limits;
+mod metrics;
 mod pages;
+mod projects;
 mod run_folders;
 #[cfg(unix)]
 mod shadow;
 mod streaming;
+mod tables;
 mod train;
 mod train_laws;
 mod verbatim;

@@ -71,14 +71,8 @@ fn check(code: &str, page: &str) -> Result<(), String> {
         let messages: String = message.lines().filter(is_message).flat_map(|line| [line, "\n"]).collect();
         let as_said = match kind {
             "wrong" => {
-                // Warnings that the page tells of may come before.
-                let is_told = |line: &&str| {
-                    line.split_once(": warning[").is_some_and(|(_, rest)| {
-                        rest.split(']').next().is_some_and(|other| other != code && page.contains(other))
-                    })
-                };
-                let own: Vec<&str> = messages.lines().filter(|line| !is_told(line)).collect();
-                let all_say = |mark: &str| !own.is_empty() && own.iter().all(|line| line.contains(mark));
+                let all_say =
+                    |mark: &str| !messages.is_empty() && messages.lines().all(|line| line.contains(mark));
                 // Refused, or without a value and with a message that gives the reason.
                 let is_refused = matches!(status, Some(1 | 3)) && output.stdout.is_empty();
                 (is_refused && all_say(&format!(": error[{code}]: ")))

@@ -5,6 +5,7 @@
 //! simulated if not. So each epoch is either compiled or simulated as a whole.
 
 use eddy_batch::Batch;
+use eddy_compile::Precision;
 use eddy_flow::{Flow, VarId};
 use eddy_language::elaborate::BatchLoss;
 use eddy_language::semantics::Cell;
@@ -99,7 +100,7 @@ impl Trainer {
 
     fn compare_epoch(&self, epoch: u64, n_epochs: usize) -> Outcome {
         let Some(compilation) = &self.compilation else { return Outcome::Agree };
-        let order = self.data.order(self.is_shuffled, self.options.seed, epoch);
+        let order = self.order(epoch);
         let n_streams = self.prepared.batch.as_ref().map_or(1, |batch| batch.n);
         let trial = Trial {
             source: self.source(),
@@ -107,7 +108,7 @@ impl Trainer {
             restored: self.registers.remembered(),
             expected_rows: (self.data.n_rows() / n_streams * n_epochs) as u64,
         };
-        trial.run(batches::rows(&self.data, &order, &self.prepared))
+        trial.run(batches::cells(&self.data, order, &self.prepared, self.padding.as_ref()))
     }
 
     fn compare_validation(&self, n_epochs: usize) -> Outcome {
@@ -122,7 +123,7 @@ impl Trainer {
             EngineInput { flow: &flow, ..source(&validation.prepared, &validation.loss, self.options) };
         let expected_rows = (validation.data.n_rows() * n_epochs) as u64;
         let trial = Trial { source, compilation, restored: Vec::new(), expected_rows };
-        trial.run(validation.data.rows(&[0]).map(std::borrow::Cow::Borrowed))
+        trial.run(validation.data.rows(&validation.prepared).map_while(Result::ok))
     }
 
     fn disagreement(&self, difference: &Difference, is_validation: bool, epoch: u64) -> Option<Disagreement> {
@@ -138,9 +139,10 @@ impl Trainer {
             _ => self.compilation.as_ref(),
         };
         let (flow, batch) = (&self.prepared.flow, self.prepared.batch.as_ref());
-        let order = self.data.order(self.is_shuffled, self.options.seed, epoch);
+        let order = self.order(epoch);
         let first_rows = || {
-            let rows = batches::rows(&self.data, &order, &self.prepared).take(TRAINING_ROWS);
+            let rows = batches::cells(&self.data, order, &self.prepared, self.padding.as_ref());
+            let rows = rows.take(TRAINING_ROWS);
             rows.map(std::borrow::Cow::into_owned).collect()
         };
         let rows: Vec<Vec<Cell>> = if is_validation { first_rows() } else { difference.inputs.clone() };
@@ -186,6 +188,8 @@ pub(super) fn command(node: &str, options: &TrainRequest, n_threads: Option<usiz
         ("--max-window", count(options.max_window)),
         ("--checkpoint", options.checkpoints.then(|| "sqrt".to_string())),
     ]));
+    let flags = [(options.precision == Some(Precision::Single), "--f32"), (options.pad, "--pad")];
+    command.extend(flags.into_iter().filter(|(is_on, _)| *is_on).map(|(_, flag)| flag.to_string()));
     for (name, value) in &options.constants {
         command.extend(["--const".to_string(), format!("{name}={value}")]);
     }

@@ -27,7 +27,8 @@ impl Composer<'_> {
             let (Base::Node(template) | Base::Woven { node: template, .. }) = base else { return None };
             let node = self.program.node(template);
             let row = |(input, slot): (usize, &Slot)| {
-                let given = run.rows.iter().find(|row| module.names.text(row.ident.name) == slot.name)?;
+                let mut rows = run.rows.iter().filter(|row| !row.is_expected);
+                let given = rows.find(|row| module.names.text(row.ident.name) == slot.name)?;
                 match given.value {
                     RowValue::Constant(value) => Some((input, value)),
                     RowValue::Cells(_) => None,

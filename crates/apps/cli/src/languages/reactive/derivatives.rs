@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::functions::{Nesting, check_function};
 use super::{
-    Limits, Rendered, generated_cycles, named_constant, named_shape, open_all, reply, streams, threads,
+    DataArgs, Limits, Rendered, generated_cycles, named_constant, named_shape, open_all, reply, streams,
+    threads,
 };
 use crate::args::Fuel;
 use crate::session::Session;
@@ -77,14 +78,37 @@ pub struct GradcheckArgs {
 }
 
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "flags of a command line are independent")]
 pub struct TrainArgs {
     /// The node to train; it need not be named if the file declares one only
     #[arg(long, value_name = "NAME")]
     pub node: Option<String>,
-    /// The data to learn from: .jsonl, .csv or .npy, `-` for JSON lines on standard input; NAME=FILE for one
+    /// The data to learn from: .jsonl, .csv, .tsv, .npy or .npz, `-` for standard input; NAME=FILE for one
     /// input
-    #[arg(long = "in", value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath, required = true)]
+    #[arg(long = "in", value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath, required_unless_present = "compare")]
     pub data: Vec<String>,
+    #[command(flatten)]
+    pub reading: DataArgs,
+    /// The column of the target, in the form of `--columns` [default: `gt`]
+    #[arg(long, value_name = "COLUMNS")]
+    pub target: Option<String>,
+    /// Learn nothing from rows with missing values; without it they are errors
+    #[arg(long)]
+    pub skip_missing: bool,
+    /// Subtract the mean from these inputs, and divide them by their deviation; `run` and `build` do the same
+    /// with the parameters
+    #[arg(long, value_name = "INPUT", value_delimiter = ',')]
+    pub normalize: Vec<String>,
+    /// Read the data anew in each epoch, for data larger than memory; N samples or sequences are shuffled at a
+    /// time
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10000", value_parser = at_least_one)]
+    pub stream: Option<usize>,
+    /// Learn from this part of the data, and validate on the rest
+    #[arg(long, value_name = "PART", value_parser = part, conflicts_with = "validate")]
+    pub split: Option<f64>,
+    /// Keep rows with the same value of a column in one part; COLUMN=VALUE validates on the rows with this value
+    #[arg(long, value_name = "COLUMN[=VALUE]", conflicts_with = "validate")]
+    pub split_by: Option<String>,
     /// Data to measure the loss on after each epoch
     #[arg(long, value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath)]
     pub validate: Vec<String>,
@@ -94,6 +118,27 @@ pub struct TrainArgs {
     /// Stop after N epochs without improvement
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub patience: Option<usize>,
+    /// Measure the answers after each epoch by this node: it takes an answer and the wanted value, and gives
+    /// a number
+    #[arg(long = "metric", value_name = "NODE", value_delimiter = ',')]
+    pub metrics: Vec<String>,
+    /// What the best epoch is, for `--patience` and the parameters: max:NAME or min:NAME of a metric, `loss` or
+    /// `validation` [default: min of the validation loss, or of the loss]
+    #[arg(long, value_name = "max|min:NAME", value_parser = crate::train::Goal::parse)]
+    pub best: Option<crate::train::Goal>,
+    /// Compare the answers of the best parameters with the wanted values: a matrix for classes, a picture for
+    /// numbers
+    #[arg(long)]
+    pub answers: bool,
+    /// Write the largest amount of memory so far with each epoch
+    #[arg(long)]
+    pub trace_memory: bool,
+    /// Compare runs instead: a table of what differs, and how well they did
+    #[arg(long, value_name = "RUN", num_args = 2.., value_hint = ValueHint::DirPath)]
+    pub compare: Vec<PathBuf>,
+    /// Draw the curves of the compared runs into this file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "compare")]
+    pub svg: Option<PathBuf>,
     /// The seed of initial values and of the order of samples
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
@@ -103,6 +148,12 @@ pub struct TrainArgs {
     /// Minimise the `mean` of the losses of a batch, which is the default, or their `sum`
     #[arg(long, value_name = "HOW", value_parser = batch_loss, default_value = "mean", hide_default_value = true, requires = "batch")]
     pub batch_loss: BatchLoss,
+    /// Fill up shorter sequences of a batch, and batches with too few members; what is added does not count
+    #[arg(long, requires = "batch")]
+    pub pad: bool,
+    /// Numbers have single precision, in computations and in files
+    #[arg(long)]
+    pub f32: bool,
     /// Let N threads compute large tensors; otherwise as many as the machine has
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
@@ -157,7 +208,7 @@ pub fn diff(args: DiffArgs, session: &Session) -> Result<Status, Stop> {
 
 pub fn gradcheck(args: GradcheckArgs, session: &Session) -> Result<Status, Stop> {
     let GradcheckArgs { node, function, data, constants, shapes, cycles, seed, tolerance, limits, .. } = args;
-    let Some(data) = open_all(&data, session.form) else { return Ok(Status::Refused) };
+    let Some(data) = open_all(&data, None, session.form) else { return Ok(Status::Refused) };
     let seed = seed.unwrap_or(0);
     if let Some(function) = function {
         let budget = args.nesting.budget(args.fuel.fuel, None);
@@ -220,6 +271,13 @@ fn at_least_one(text: &str) -> Result<usize, String> {
         Ok(0) => Err("it is at least 1".to_string()),
         Ok(n) => Ok(n),
         Err(_) => Err("it is a whole number".to_string()),
+    }
+}
+
+fn part(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x < 1.0 => Ok(x),
+        _ => Err("it is a number between 0 and 1".to_string()),
     }
 }
 

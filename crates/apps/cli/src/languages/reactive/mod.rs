@@ -3,7 +3,8 @@
 //!
 //! * [`running`]: `run` and `trace`. [`functions`]: `run` and `gradcheck` of functions. [`derivatives`]:
 //!   `diff`, `gradcheck` and `train`. [`planning`] and [`building`]: `plan` and `build`.
-//! * [`comparing`]: every semantics side by side.
+//! * [`comparing`]: every semantics side by side. [`testing`]: benches and what they expect.
+//!   [`documenting`]: pages about programs.
 //! * [`data`]: the data files of a program. [`rows`]: the results of runs. [`listener`]: announcements of the
 //!   driver.
 
@@ -11,11 +12,13 @@ pub mod building;
 mod comparing;
 mod data;
 pub mod derivatives;
+mod documenting;
 pub mod functions;
 mod listener;
 mod planning;
 mod rows;
 mod running;
+mod testing;
 
 use std::num::NonZero;
 use std::path::Path;
@@ -26,7 +29,7 @@ use eddy_driver::program::MemoryReport;
 use eddy_driver::{
     self as driver, Answer, BuildOptions, Deaf, EngineKind, GivenParameters, Program, Refusal,
 };
-use eddy_formats::Saved;
+use eddy_formats::{Encoding, Saved};
 use eddy_language::check::NodeReport;
 use eddy_language::{codes, format};
 use eddy_syntax::{Code, Diagnostic, SourceFile, Sources};
@@ -42,7 +45,7 @@ use crate::status::Status;
 use crate::stop::{Stop, reason};
 use crate::{build, train};
 pub use comparing::compare_kernel;
-pub use data::open_all;
+pub use data::{DataArgs, open_all};
 pub use listener::Announcer;
 
 pub struct Reactive;
@@ -75,6 +78,8 @@ impl Language for Reactive {
             Offer::new(Command::Trace, running::trace),
             Offer::new(Command::Gradcheck, derivatives::gradcheck),
             Offer::new(Command::Compare, comparing::compare),
+            Offer::new(Command::Test, testing::test),
+            Offer::new(Command::Doc, documenting::doc),
             Offer::new(Command::Train, train::train),
             Offer::new(Command::Flow, flow),
             Offer::new(Command::Diff, derivatives::diff),
@@ -224,12 +229,16 @@ fn lines(text: &str) -> Vec<&str> {
 /// An error that was already reported on standard error.
 pub struct Reported;
 
-/// The values of a file of parameters, if one is given.
-pub fn given_parameters(path: Option<&Path>, form: Form) -> Result<Option<GivenParameters>, Reported> {
-    let Some(path) = path else { return Ok(None) };
+/// The values of a file of parameters, if one is given, and the encoding of the data that they were learnt
+/// from.
+pub fn given_parameters(
+    path: Option<&Path>,
+    form: Form,
+) -> Result<(Option<GivenParameters>, Encoding), Reported> {
+    let Some(path) = path else { return Ok((None, Encoding::default())) };
     let from = path.display().to_string();
     match parameters(path) {
-        Ok(values) => Ok(Some(GivenParameters { from, values })),
+        Ok((values, encoding)) => Ok((Some(GivenParameters { from, values }), encoding)),
         Err(message) => {
             form.failure(&from, &message);
             Err(Reported)
@@ -237,11 +246,14 @@ pub fn given_parameters(path: Option<&Path>, form: Form) -> Result<Option<GivenP
     }
 }
 
-/// The values of a file of parameters, or the reason why it cannot be read.
-pub fn parameters(path: &Path) -> Result<Vec<(String, Value)>, String> {
+/// Values by name.
+type Values = Vec<(String, Value)>;
+
+/// The values and the encoding of a file of parameters, or the reason why it cannot be read.
+pub fn parameters(path: &Path) -> Result<(Values, Encoding), String> {
     let bytes = std::fs::read(path).map_err(|error| format!("cannot read the file: {}", reason(&error)))?;
     let saved = Saved::decode(&bytes).map_err(|error| format!("is no file of parameters: {error}"))?;
-    Ok(saved.values)
+    Encoding::split(saved).map_err(|why| format!("is damaged: {why}"))
 }
 
 /// Parses the number of streams in lock-step.
@@ -264,6 +276,11 @@ fn count(text: &str, most: usize) -> Result<usize, String> {
         Ok(n) if (1..=most).contains(&n) => Ok(n),
         _ => Err(format!("it is a whole number from 1 to {most}")),
     }
+}
+
+/// Parses a number of significant digits.
+fn digits(text: &str) -> Result<usize, String> {
+    count(text, 17)
 }
 
 fn named_constant(text: &str) -> Result<(String, String), String> {

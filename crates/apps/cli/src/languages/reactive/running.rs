@@ -6,18 +6,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueHint, value_parser};
+use eddy_driver::benches::ItemResult;
 use eddy_driver::functions::Budget;
 use eddy_driver::stream::Summary;
 use eddy_driver::{
     self as driver, Answer, BenchRequest, Data, EngineKind, FunctionEngine, FunctionRequest, Model,
-    NodeRequest, Precision, Program, RunRequest,
+    NodeRequest, Precision, Program, Refusal, RunRequest,
 };
+use eddy_language::chronogram::Chart;
 use eddy_language::chronogram::svg::{Arrows, draw};
+use eddy_language::codes;
 use eddy_language::runs::Ran;
-use eddy_syntax::Sources;
+use eddy_syntax::{Diagnostic, Sources};
 use serde_json::Value as Json;
 
-use super::data::{is_read_from_standard_input, open_all, path_of};
+use super::data::{DataArgs, is_read_from_standard_input, open_all, path_of};
 use super::functions::{Nesting, call};
 use super::{
     Announcer, EquationLimit, cycles, given_parameters, load, named_constant, refused, rows, settings,
@@ -43,10 +46,12 @@ pub struct RunArgs {
     /// Call this function once for each line of `--in`; it may be a derivative, such as `adj_f`
     #[arg(long = "fn", value_name = "NAME", conflicts_with = "node")]
     function: Option<String>,
-    /// Read the inputs of the node: .jsonl, .csv or .npy, `-` for JSON lines on standard input; NAME=FILE for
+    /// Read the inputs of the node: .jsonl, .csv, .tsv, .npy or .npz, `-` for standard input; NAME=FILE for
     /// one input. For a function: .jsonl, an object of arguments per line
     #[arg(long = "in", value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath)]
     data: Vec<String>,
+    #[command(flatten)]
+    reading: DataArgs,
     /// Give an input of the node a compile-time constant
     #[arg(long = "const", value_name = "NAME=VALUE", value_parser = named_constant, requires = "node")]
     constants: Vec<(String, String)>,
@@ -79,6 +84,9 @@ pub struct RunArgs {
     /// Print a chronogram
     #[arg(long, requires = "node")]
     chrono: bool,
+    /// Round the numbers of chronograms to N significant digits
+    #[arg(long, value_name = "N", value_parser = super::digits)]
+    digits: Option<usize>,
     /// Check neither clocks nor causality
     #[arg(long, requires = "node")]
     unchecked: bool,
@@ -118,6 +126,9 @@ pub struct TraceArgs {
     /// Draw which cell reads which across time
     #[arg(long, requires = "svg")]
     arrows: bool,
+    /// Round the numbers of chronograms to N significant digits
+    #[arg(long, value_name = "N", value_parser = super::digits, requires = "svg")]
+    digits: Option<usize>,
     #[command(flatten)]
     memory: MemoryLimit,
     #[command(flatten)]
@@ -136,10 +147,17 @@ pub fn run(args: RunArgs, session: &Session) -> Result<Status, Stop> {
     session.check_output(out, &read)?;
     let engine = args.engine.engine.as_deref().map(str::parse::<EngineKind>).transpose();
     let engine = engine.map_err(|unknown| unknown_engine(&unknown, session.language))?;
-    let Ok(parameters) = given_parameters(args.params.as_deref(), session.form) else {
+    let Ok((parameters, known)) = given_parameters(args.params.as_deref(), session.form) else {
         return Ok(Status::Refused);
     };
-    let Some(data) = open_all(&args.data, session.form) else { return Ok(Status::Refused) };
+    let encoding = args.reading.encoding(known);
+    if let (Some(_), Some(open)) = (&args.params, encoding.categories.iter().find(|table| table.is_open)) {
+        let message = format!("the parameters know no categories of the column `{}`", open.column);
+        return Err(misuse("run", &message));
+    }
+    let Some(data) = open_all(&args.data, args.reading.in_format, session.form) else {
+        return Ok(Status::Refused);
+    };
     session.conclude(out, |sources, answers| {
         let announcer = Announcer { form: session.form, output: Some(answers.destination()) };
         let settings = settings(args.threads, args.limit.read(args.memory.bytes()));
@@ -158,13 +176,20 @@ pub fn run(args: RunArgs, session: &Session) -> Result<Status, Stop> {
         let Some(node) = args.node.clone() else {
             let request = args.bench_request(engine);
             let mut text = String::new();
-            let ended = benches(session.form, &program, &request, sources, &mut text)?;
+            let ended = benches(session.form, &program, (&request, args.digits), sources, &mut text)?;
             session.write_whole(&text, &ended, answers)?;
             return Ok(ended);
         };
         let mut ended = match program.model(args.node_request(node)) {
             Ok(model) => {
-                let model = model.with_parameters(parameters);
+                if let Some(unknown) = args.reading.unknown_input(&model) {
+                    let title =
+                        format!("the node `{}` has no input `{unknown}` for `--columns`", model.name());
+                    let diagnostic = Diagnostic::error(codes::DATA, model.span(), title);
+                    let found = Refusal { diagnostics: vec![diagnostic], sources: model.sources().clone() };
+                    return Ok(refused(found, sources));
+                }
+                let model = model.with_parameters(parameters).with_encoding(encoding);
                 let mut request = args.run_request(engine);
                 if let Some(probe) = &args.probe {
                     match model.outputs_and_probes() {
@@ -175,7 +200,7 @@ pub fn run(args: RunArgs, session: &Session) -> Result<Status, Stop> {
                     let more: Vec<String> = more.filter(|name| !request.show.contains(name)).collect();
                     request.show.extend(more);
                 }
-                let run = NodeRun { session, model, request, data };
+                let run = NodeRun { session, model, request, data, digits: args.digits };
                 if args.chrono || engine.is_some_and(EngineKind::is_whole) {
                     run.whole(args.chrono, sources, answers)?
                 } else {
@@ -223,7 +248,7 @@ impl RunArgs {
 fn benches(
     form: Form,
     program: &Program,
-    request: &BenchRequest,
+    (request, digits): (&BenchRequest, Option<usize>),
     sources: &mut Sources,
     out: &mut dyn Write,
 ) -> Result<Ended, fmt::Error> {
@@ -233,7 +258,10 @@ fn benches(
     };
     *sources = program.sources().clone();
     let width = terminal_width();
-    ran.results.iter().try_for_each(|result| out.write_str(&result.text(width)))?;
+    ran.results.iter().try_for_each(|result| match result {
+        ItemResult::Bench(ran) => out.write_str(&Ran { digits, ..ran.clone() }.text(width)),
+        ItemResult::Evaluation(_) => out.write_str(&result.text(width)),
+    })?;
     let status = if ran.failure.is_some() { Status::NoValue } else { Status::Answered };
     diagnostics.extend(ran.failure);
     let answer = form.as_data(|| rows::answer_of_file(&ran.results));
@@ -246,6 +274,7 @@ struct NodeRun<'a> {
     model: Model,
     request: RunRequest,
     data: Vec<Data>,
+    digits: Option<usize>,
 }
 
 impl NodeRun<'_> {
@@ -256,13 +285,13 @@ impl NodeRun<'_> {
         sources: &mut Sources,
         answers: &mut Answers,
     ) -> Result<Ended, fmt::Error> {
-        let NodeRun { session, model, request, data } = self;
+        let NodeRun { session, model, request, data, digits } = self;
         let Answer { value: ran, warnings } = match model.run_whole(&request, data) {
             Ok(answer) => answer,
             Err(refusal) => return Ok(refused(refusal, sources)),
         };
         *sources = model.sources().clone();
-        let ran = Ran { is_table, ..ran };
+        let ran = Ran { is_table, digits, ..ran };
         let answer = session.form.as_data(|| rows::answer_of_run(&ran));
         let ended = Ended { diagnostics: warnings, ..Ended::answered(answer) };
         session.write_whole(&ran.text(terminal_width()), &ended, answers)?;
@@ -271,7 +300,7 @@ impl NodeRun<'_> {
 
     /// Prints each row as soon as it is known; JSON is one object at the end.
     fn row_by_row(self, sources: &mut Sources, answers: &mut Answers) -> Result<Ended, fmt::Error> {
-        let NodeRun { session, model, request, data } = self;
+        let NodeRun { session, model, request, data, .. } = self;
         let mut run = match model.run(&request, data) {
             Ok(run) => run,
             Err(refusal) => return Ok(refused(refusal, sources)),
@@ -305,7 +334,7 @@ impl NodeRun<'_> {
 }
 
 pub fn trace(args: TraceArgs, session: &Session) -> Result<Status, Stop> {
-    let TraceArgs { svg, arrows, memory, limit } = args;
+    let TraceArgs { svg, arrows, digits, memory, limit } = args;
     let to = svg.as_deref().or(session.out.as_deref());
     session.check_output(to, &[])?;
     let arrows = if arrows { Arrows::Drawn } else { Arrows::Hidden };
@@ -315,10 +344,10 @@ pub fn trace(args: TraceArgs, session: &Session) -> Result<Status, Stop> {
             Err(refusal) => return Ok(refused(refusal, sources)),
         };
         if svg.is_some() {
-            picture(&program, arrows, sources, out)
+            picture(&program, (arrows, digits), sources, out)
         } else {
             let request = BenchRequest { trace: true, ..BenchRequest::default() };
-            benches(session.form, &program, &request, sources, out)
+            benches(session.form, &program, (&request, None), sources, out)
         }
     };
     session.conclude(to, |sources, answers| match session.form {
@@ -335,13 +364,18 @@ pub fn trace(args: TraceArgs, session: &Session) -> Result<Status, Stop> {
 /// Draws the chronograms of all test benches.
 fn picture(
     program: &Program,
-    arrows: Arrows,
+    (arrows, digits): (Arrows, Option<usize>),
     sources: &mut Sources,
     out: &mut dyn Write,
 ) -> Result<Ended, fmt::Error> {
     match program.charts(&BenchRequest::default()) {
         Ok(Answer { value: charts, warnings }) => {
             *sources = program.sources().clone();
+            let rounded = |chart: Chart| match digits {
+                Some(digits) => chart.rounded(digits),
+                None => chart,
+            };
+            let charts: Vec<Chart> = charts.into_iter().map(rounded).collect();
             out.write_str(&draw(&charts, arrows))?;
             Ok(Ended { diagnostics: warnings, ..Ended::answered(Json::Null) })
         }
