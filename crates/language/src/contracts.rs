@@ -1,5 +1,5 @@
-//! Contracts as equations (composition.md, section 10): `assert e "message";` stands for a stream with the value
-//! of e, whose name is in no program.
+//! Contracts as equations (composition.md, section 10): `assert e "message";` stands for a stream with the
+//! value of e, whose name is in no program.
 //!
 //! ```text
 //! assert y < 5.0 "y stays small";        assert:1 : bool [] = y < 5.0;

@@ -1,12 +1,13 @@
 //! Signals of base that wait for a sampled clock (composition.md, section 9).
 //!
-//! An `end` may fall where the clock κ is silent. Then it holds for the first activation of κ after it, and for
-//! the last one before it. With a the activity of κ, and rst = `true fby end`:
+//! An `end` may fall where the clock κ is silent. Then it holds for the first activation of κ after it, and
+//! for the last one before it. With a the activity of κ, and rst = `true fby end`:
 //!
 //! ```text
-//! fresh = if rst then true else (true fby (if a then false else fresh));        κ was not active in this segment
-//! over  = if end then true else (true fby back (if a then false else over));    `end` comes before κ is active
-//! first = fresh when κ;      final = over when κ
+//! κ was not active in this segment:
+//! fresh = if rst then true else (true fby (if a then false else fresh));       first = fresh when κ
+//! `end` comes before κ is active:
+//! over = if end then true else (true fby back (if a then false else over));    final = over when κ
 //! ```
 
 use eddy_flow::{Kind, VarId};

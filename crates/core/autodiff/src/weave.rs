@@ -14,15 +14,20 @@
 //! segment, and parameters lie on base ([`lifted`](crate::lifted)):
 //!
 //! ```text
-//! o = i fby x         h = 0 fby (if end then 0 else (merge κ x h));            o = if first then i else (h when κ)
-//! o = post x          h = if end then 0 else post (if rst then 0 else (merge κ x h));            o = h when κ
-//! o = i fby back x    h, with `0 fby back` in place of `post`;                 o = if final then i else (h when κ)
-//! o = param(i)        p = param(i), held on base as above;                     o = p when κ
+//! o = i fby x         h = 0 fby (if end then 0 else (merge κ x h))
+//!                     o = if first then i else (h when κ)
+//! o = post x          h = if end then 0 else post (if rst then 0 else (merge κ x h))
+//!                     o = h when κ
+//! o = i fby back x    h, with `0 fby back` in place of `post`
+//!                     o = if final then i else (h when κ)
+//! o = param(i)        p = param(i), held on base as above
+//!                     o = p when κ
 //! ```
 //!
-//! Decision: composition.md has `o = if first then i else (i fby (if final then 0 else x))` on κ, which has the
-//! same cells. There the forward pass reads `final`, which looks ahead; here windows that end with a segment hold
-//! all that is delayed. A `fby` that is not differentiated is `if first then i else (i fby x)`, as there.
+//! Decision: composition.md has `o = if first then i else (i fby (if final then 0 else x))` on κ, which has
+//! the same cells. There the forward pass reads `final`, which looks ahead; here windows that end with a
+//! segment hold all that is delayed. A `fby` that is not differentiated is `if first then i else (i fby x)`,
+//! as there.
 //!
 //! A cut replaces x by `if cut then stop_gradient(x) else x` on the source side of the delay (for delays into
 //! the future, at the cycle after the cut), and holds parameters between cuts.
@@ -336,8 +341,8 @@ pub(crate) fn pointwise_instances(
     }
 }
 
-/// Streams on a sampled clock are computed at its activations only, so a parameter whose initial value depends on
-/// data has no value at other cycles.
+/// Streams on a sampled clock are computed at its activations only, so a parameter whose initial value
+/// depends on data has no value at other cycles.
 fn varying_parameter(
     equation: &Equation,
     sampling: &Sampling,

@@ -40,8 +40,8 @@ pub(crate) fn shown(label: &str, polarity: Polarity) -> Option<String> {
     }
 }
 
-/// The stream that a condition with this name tests; `None` if it is no such condition. The state of a machine
-/// is a stream with a path: `automaton#1/state`.
+/// The stream that a condition with this name tests; `None` if it is no such condition. The state of a
+/// machine is a stream with a path: `automaton#1/state`.
 pub fn tested_stream(label: &str) -> Option<String> {
     label.split_once(IS).map(|(stream, _)| stream.replace(':', "/"))
 }

@@ -15,7 +15,8 @@
 //! * [`annotations`]: type and clock annotations.
 //! * [`expression`]: the equations of each form of expression.
 //! * [`rows`]: rows of tensors. [`sizes`]: sizes, shapes, axes and indices.
-//! * [`call`]: calls of nodes. [`contract`]: contracts and probes. [`copies`]: copies of a node. [`root`](mod@root): the node that is run.
+//! * [`call`]: calls of nodes. [`contract`]: contracts and probes. [`copies`]: copies of a node.
+//!   [`root`](mod@root): the node that is run.
 //!   [`interface`](mod@interface): the interfaces of synthesised nodes.
 //! * [`record`]: which stream each expression became.
 //! * [`synthesis`]: instances of synthesised nodes, [`training`]: of nodes that `train` declares, with their
@@ -153,8 +154,8 @@ pub(crate) fn elaborate_recorded(
     if diagnostics.is_empty() { Ok((draft, record)) } else { Err(diagnostics) }
 }
 
-/// The names of the streams that `probe` marks in a node and its instances: those of the node first, then those
-/// of instances in flattening order.
+/// The names of the streams that `probe` marks in a node and its instances: those of the node first, then
+/// those of instances in flattening order.
 pub fn probes(
     program: &Program,
     callable: &Callable,

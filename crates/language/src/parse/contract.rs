@@ -26,14 +26,11 @@ impl Parser<'_> {
         let word = self.advance().span;
         let is_assumption = self.file.slice(word) == "assume";
         let stream = self.names.intern(&format!("{}:{}", self.file.slice(word), number + 1));
-        let condition = match self.expression() {
-            Some(condition) => condition,
-            None => {
-                let condition = self.error_expr();
-                self.skip(Place::Node);
-                let text = String::new();
-                return Contract { is_assumption, condition, stream, text, word, span: self.since(word) };
-            }
+        let Some(condition) = self.expression() else {
+            let condition = self.error_expr();
+            self.skip(Place::Node);
+            let text = String::new();
+            return Contract { is_assumption, condition, stream, text, word, span: self.since(word) };
         };
         let mut text = self.file.slice(self.exprs().span(condition)).to_string();
         if self.token().kind == TokenKind::String {

@@ -1,7 +1,8 @@
 //! Laws of composition (composition.md, section 13), on generated programs.
 //!
 //! * [`expansion`]: a composed program is its expansion by hand. [`machines`]: state machines against an
-//!   interpreter of their own. [`rows`]: rows at run time. [`segments`]: restarts, and segments on any clocks.
+//!   interpreter of their own. [`rows`]: rows at run time. [`segments`]: restarts, and segments on any
+//!   clocks.
 
 mod expansion;
 mod machines;

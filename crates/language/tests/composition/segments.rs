@@ -202,8 +202,8 @@ fn an_instance_that_restarts_is_its_node_with_segments() {
             }
             (found, wanted) => return Err(format!("{found:#?}\n{wanted:#?}")),
         };
-        // Values are equal, gradients up to the order of sums. Where the trace ends before an instance restarts,
-        // it is unknown what follows.
+        // Values are equal, gradients up to the order of sums. Where the trace ends before an instance
+        // restarts, it is unknown what follows.
         let is_known = |line: &String| !line.contains('⊥');
         let alike =
             found[..CYCLES].iter().zip(&wanted).all(|(found, wanted)| !is_known(found) || found == wanted);

@@ -101,7 +101,7 @@ fn lustre_operators() {
     );
     check_equation(
         "o = g(x) every c;",
-        &expect![[r#"
+        &expect![[r"
             error[E0102]: expected an operator or `;`, found `every`
              --> f.eddy:1:25
               |
@@ -109,7 +109,7 @@ fn lustre_operators() {
               |                         ^^^^^
               |
               = help: an instance that restarts is written `reset f(x) every c`
-        "#]],
+        "]],
     );
     accepted("node f(pre, last)->(every) every = pre + last(x) * every(3);");
 }

@@ -116,7 +116,7 @@ fn options_are_known() {
     );
     check(
         "run f verbose {}",
-        &expect![[r#"
+        &expect![[r"
             error[E0102]: expected an option or `{`, found `verbose`
              --> f.eddy:1:7
               |
@@ -124,7 +124,7 @@ fn options_are_known() {
               |       ^^^^^^^
               |
               = help: the options are `A`, `B`, `K`, `chrono`, `trace`, `stats`, `strict`, `unchecked`, `for`, `seed`, `show`, `probe`
-        "#]],
+        "]],
     );
     check(
         "run f for -1 {}",

@@ -46,7 +46,7 @@ impl Composer<'_> {
                 }
                 Some(merged)
             }
-            Form::Reset => self.restarted(scope, operands[0], operands[1]),
+            Form::Reset => Some(self.restarted(scope, operands[0], operands[1])),
             _ => Some(self.rebuilt(scope.module, expr, operands)),
         }
     }

@@ -11,22 +11,22 @@ use crate::tree::{Annotation, ExprId, Scalar};
 
 impl Composer<'_> {
     /// A call whose instance restarts where a condition holds.
-    pub fn restarted(&mut self, scope: &mut Scope, call: ExprId, condition: ExprId) -> Option<ExprId> {
+    pub fn restarted(&mut self, scope: &mut Scope, call: ExprId, condition: ExprId) -> ExprId {
         let module = &self.program.modules[scope.module];
         let Reference::Call { callee, ordinal, site } = module.references[call.index()].clone() else {
-            return Some(call);
+            return call;
         };
         let name = format!("{}#{ordinal}:every", self.name_of(&callee));
         let every = self.condition_of_reset(scope, condition, name);
         if !matches!(callee, Callee::Instance(_)) {
-            return Some(call);
+            return call;
         }
         let site = site.map_or_else(Site::default, |site| (*site).clone());
         let site = Some(std::sync::Arc::new(Site { every: Some(every), ..site }));
         let module = &mut self.program.modules[scope.module];
         let exprs = &module.tree.exprs;
         let (kind, span, at) = (exprs.kind(call), exprs.span(call), exprs.at(call));
-        Some(module.add(kind, span, at, Reference::Call { callee, ordinal, site }))
+        module.add(kind, span, at, Reference::Call { callee, ordinal, site })
     }
 
     fn condition_of_reset(&mut self, scope: &mut Scope, condition: ExprId, name: String) -> SlotId {
