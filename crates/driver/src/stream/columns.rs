@@ -16,6 +16,7 @@ use eddy_formats::{
     BadData, ColumnKind, Csv, Encoding, JsonLines, Mapping, Npy, Npz, Raw, Row, Rows, json_lines,
 };
 use eddy_language::program::Enumerations;
+use eddy_language::semantics::Cell;
 use eddy_tensor::Static;
 use rustc_hash::FxHashMap;
 
@@ -295,8 +296,8 @@ impl Columns {
         has_some.then_some(row)
     }
 
-    /// The first error among the rows that were peeked at. It explains why a program could not be prepared for
-    /// the data.
+    /// The first error among the rows that were peeked at. It explains why a program could not be prepared
+    /// for the data.
     pub fn peeked_error(&mut self) -> Option<Stopped> {
         self.sources.iter_mut().find_map(|source| {
             let at = source.ahead.iter().position(Result::is_err)?;
@@ -390,10 +391,10 @@ fn rows(
     let (format, reader) = match content {
         Content::Bytes { format, reader, .. } => (format, reader),
         Content::File { .. } => unreachable!("files were opened"),
-        Content::Cells(columns) => return Ok(Box::new(InMemory::new(columns, &inputs))),
+        Content::Cells(columns) => return in_memory(file, columns, &inputs, encoding),
         Content::Tensors(tensors) => {
             let columns = in_memory::columns(tensors).map_err(|message| refused(file, message))?;
-            return Ok(Box::new(InMemory::new(columns, &inputs)));
+            return in_memory(file, columns, &inputs, encoding);
         }
     };
     let bad = |bad: BadData| Stopped::Data { file: file.to_string(), bad };
@@ -449,6 +450,20 @@ fn rows(
     let rows: Box<dyn Rows + Send> =
         if tables.iter().any(Option::is_some) { Box::new(Numbered::new(rows, tables)) } else { rows };
     Ok(if layouts.is_plain() { rows } else { Box::new(layouts.of(rows, encoding.holes)) })
+}
+
+/// Columns in memory for inputs of these names.
+fn in_memory(
+    file: &str,
+    columns: Vec<(String, Vec<Cell>)>,
+    inputs: &[String],
+    encoding: &SharedEncoding,
+) -> Result<Box<dyn Rows + Send>, Stopped> {
+    if let Some(mapping) = encoding.columns.iter().find(|mapping| inputs.contains(&mapping.input)) {
+        let message = format!("`{mapping}` is for files: data in memory have the names of the inputs");
+        return Err(refused(file, message));
+    }
+    Ok(Box::new(InMemory::new(columns, inputs)))
 }
 
 /// A row of the file of one input, as a row of all inputs.

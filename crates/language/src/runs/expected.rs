@@ -1,7 +1,7 @@
 //! Compares a run with the cells that its bench expects: `run f { x: 1 2; expect o: 2 3; }`.
 //!
-//! An absent cell must be absent, an unknown one unknown. Truth values and integers must be equal; numbers may
-//! differ by a tolerance, relative to the larger of both and to 1, since a decimal number in the text is
+//! An absent cell must be absent, an unknown one unknown. Truth values and integers must be equal; numbers
+//! may differ by a tolerance, relative to the larger of both and to 1, since a decimal number in the text is
 //! rarely the one that was computed.
 
 use eddy_syntax::{Diagnostic, Span};

@@ -78,7 +78,6 @@ fn a_new_project_trains_at_once() {
     // The commands of the page work.
     for line in project.read("README.md").lines().filter(|line| line.starts_with("eddy ")) {
         let line = line.split('#').next().unwrap_or_default();
-        let line = line.replace("runs/model-learn/", "runs/model-learn/");
         let words: Vec<&str> = line.split_whitespace().skip(1).collect();
         let ended = project.eddy(&words);
         assert_eq!(ended.code, Some(0), "{line}: {}", ended.stderr);

@@ -95,18 +95,19 @@ pub struct TrainArgs {
     /// Learn nothing from rows with missing values; without it they are errors
     #[arg(long)]
     pub skip_missing: bool,
-    /// Subtract the mean from these inputs, and divide them by their deviation; `run` and `build` do the same
-    /// with the parameters
+    /// Subtract the mean from these inputs, and divide them by their deviation; `run` and `build` do the
+    /// same with the parameters
     #[arg(long, value_name = "INPUT", value_delimiter = ',')]
     pub normalize: Vec<String>,
-    /// Read the data anew in each epoch, for data larger than memory; N samples or sequences are shuffled at a
-    /// time
+    /// Read the data anew in each epoch, for data larger than memory; N samples or sequences are shuffled
+    /// at a time
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10000", value_parser = at_least_one)]
     pub stream: Option<usize>,
     /// Learn from this part of the data, and validate on the rest
     #[arg(long, value_name = "PART", value_parser = part, conflicts_with = "validate")]
     pub split: Option<f64>,
-    /// Keep rows with the same value of a column in one part; COLUMN=VALUE validates on the rows with this value
+    /// Keep rows with the same value of a column in one part; COLUMN=VALUE validates on the rows with this
+    /// value
     #[arg(long, value_name = "COLUMN[=VALUE]", conflicts_with = "validate")]
     pub split_by: Option<String>,
     /// Data to measure the loss on after each epoch
@@ -122,8 +123,8 @@ pub struct TrainArgs {
     /// a number
     #[arg(long = "metric", value_name = "NODE", value_delimiter = ',')]
     pub metrics: Vec<String>,
-    /// What the best epoch is, for `--patience` and the parameters: max:NAME or min:NAME of a metric, `loss` or
-    /// `validation` [default: min of the validation loss, or of the loss]
+    /// What the best epoch is, for `--patience` and the parameters: max:NAME or min:NAME of a metric, `loss`
+    /// or `validation` [default: min of the validation loss, or of the loss]
     #[arg(long, value_name = "max|min:NAME", value_parser = crate::train::Goal::parse)]
     pub best: Option<crate::train::Goal>,
     /// Compare the answers of the best parameters with the wanted values: a matrix for classes, a picture for
