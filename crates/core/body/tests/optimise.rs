@@ -37,7 +37,8 @@ fn arguments(types: &[Type], k: i64) -> Option<Vec<Value>> {
             (Elem::Num, 0) => number().into(),
             (Elem::Num, rank) => {
                 let all = 3_usize.pow(u32::try_from(rank).ok()?);
-                Value::new(Shape::from(vec![3; rank]), Data::Num((0..all).map(|_| number()).collect())).ok()?
+                Value::new(Shape::from(vec![3; rank]), Data::Num((0..all).map(|_| number()).collect()))
+                    .ok()?
             }
             (Elem::Int, 0) => k.into(),
             _ => return None,
@@ -74,7 +75,8 @@ fn compare(module: &Module) -> (u32, u32) {
     for id in entries {
         let body = module.body(id);
         let types: Vec<Type> = body.params.iter().map(|param| param.ty).collect();
-        if body.params.iter().any(|param| param.is_acc) || body.results.iter().any(|ty| ty.elem == Elem::Tape) {
+        if body.params.iter().any(|param| param.is_acc) || body.results.iter().any(|ty| ty.elem == Elem::Tape)
+        {
             continue;
         }
         for k in [0, 1, 3] {
@@ -112,7 +114,8 @@ fn optimised_modules_have_the_same_outcomes() {
     assert!(n_values > 300 && n_failures > 30, "{n_values} values, {n_failures} failures");
 }
 
-/// The adjoint of a loop that calls a function, which is split in two since its cotangent depends on its result.
+/// The adjoint of a loop that calls a function, which is split in two since its cotangent depends on its
+/// result.
 #[test]
 fn calls_and_tapes_disappear() {
     let text = "
@@ -137,7 +140,12 @@ body gradient(x: num, v: num[_], n: int) -> (num, num[_]) {
     let gradient = module.find("gradient").expect("it is there");
     let optimised = inline(&module, &[gradient]);
     assert!(module.bodies.iter().any(|body| n_unpacks(&body.region) > 0), "there are tapes");
-    assert_eq!(n_unpacks(&optimised.body(gradient).region), 0, "{}", optimised.show(optimised.body(gradient)));
+    assert_eq!(
+        n_unpacks(&optimised.body(gradient).region),
+        0,
+        "{}",
+        optimised.show(optimised.body(gradient))
+    );
     let (n_values, _) = compare(&module);
     assert!(n_values > 0);
 }

@@ -117,8 +117,8 @@ pub enum Meter {
     /// Fuel and the depth of calls, as the interpreter does.
     #[default]
     Exact,
-    /// Only the depth of calls in modules with recursion. Runs have no limit on fuel, and one on depth that is
-    /// not below the number of bodies.
+    /// Only the depth of calls in modules with recursion. Runs have no limit on fuel, and one on depth that
+    /// is not below the number of bodies.
     Free,
 }
 

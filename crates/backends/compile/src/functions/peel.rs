@@ -42,8 +42,8 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Whether the first iteration of a loop is written apart from the others: it chooses by whether the index is 0,
-/// and does nothing but arithmetic, so that the others become vectors.
+/// Whether the first iteration of a loop is written apart from the others: it chooses by whether the index
+/// is 0, and does nothing but arithmetic, so that the others become vectors.
 pub(super) fn peels(repeat: &Loop) -> bool {
     let Control::Each { index, .. } = repeat.control else { return false };
     let is_plain = |region: &Region| {
