@@ -130,8 +130,8 @@ impl FunctionModel {
         self.outcome(arguments).map_err(|error| self.no_result(error))
     }
 
-    /// Reads the arguments of a call and prepares the code for them, compiled for their sizes if compiled code
-    /// was requested.
+    /// Reads the arguments of a call and prepares the code for them, compiled for their sizes if compiled
+    /// code was requested.
     pub fn prepare(&mut self, arguments: &[(String, Datum)]) -> Result<PreparedCall<'_>, NoResult> {
         let call = self.entry.prepare(self.program.resolved(), arguments, &self.budget);
         let call = call.map_err(|error| self.no_result(error))?;

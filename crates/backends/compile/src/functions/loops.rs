@@ -5,11 +5,11 @@
 //! tensors needs the memory of one iteration. Rows of unknown number grow at the high end of the arena, and
 //! move to the low end after the loop.
 
-use eddy_body::{Control, Elem, Kind, Loop, Operation, Region, Stmt, Var};
-use eddy_tensor::Op;
+use eddy_body::{Control, Elem, Kind, Loop, Stmt, Var};
 
 use super::body::{Emitter, Repr, Tensor, array, c_type, declared, int_literal, n_bytes};
 use super::facts::{Interval, literal};
+use super::peel::{burns, peels, vectorises};
 use super::small::ARRAY;
 
 /// A state in C: a local that changes, or memory whose contents change.
@@ -26,7 +26,7 @@ struct Counter {
 }
 
 /// The rows that a loop collects, in C.
-struct Rows {
+pub(super) struct Rows {
     name: String,
     /// The number of rows that fit into the memory, and whether it grew in this iteration.
     room: String,
@@ -131,34 +131,6 @@ impl Emitter<'_, '_> {
         }
         self.uses_low |= outer_low || uses_low;
         self.uses_high |= outer_high || uses_high;
-    }
-
-    /// Emits the first iteration of a loop without states.
-    fn peeled(
-        &mut self,
-        repeat: &Loop,
-        rows: &[Rows],
-        [low, high]: [&str; 2],
-        (uses_low, uses_high): (bool, bool),
-    ) {
-        let Some((index, count)) = repeat.counter() else { return };
-        let (facts, at) = (self.facts.clone(), self.at.clone());
-        let count = self.scalar(count);
-        self.text.open(&format!("if ({count} > 0)"));
-        self.set(index, Repr::Scalar(int_literal(0)));
-        self.facts.set_interval(index, Interval::of(0));
-        self.facts.set_below(index, &count);
-        self.region(&repeat.body);
-        self.at.clone_from(&at);
-        self.collect(repeat, rows, &int_literal(0));
-        if uses_low {
-            self.line(&format!("a->low = {low};"));
-        }
-        if uses_high {
-            self.line(&format!("a->high = {high};"));
-        }
-        self.text.close();
-        self.facts = facts;
     }
 
     fn begin_states(&mut self, repeat: &Loop) -> Vec<State> {
@@ -298,7 +270,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Copies the rows of an iteration.
-    fn collect(&mut self, repeat: &Loop, rows: &[Rows], counter: &str) {
+    pub(super) fn collect(&mut self, repeat: &Loop, rows: &[Rows], counter: &str) {
         for (var, rows) in repeat.collect.iter().zip(rows) {
             if self.direct.contains_key(var) {
                 continue;
@@ -608,54 +580,4 @@ impl Emitter<'_, '_> {
         }
         self.set(result, Repr::Tensor(Tensor { data, sizes }));
     }
-}
-
-/// Whether the first iteration of a loop is written apart from the others: it chooses by whether the index is 0,
-/// and does nothing but arithmetic, so that the others become vectors.
-fn peels(repeat: &Loop) -> bool {
-    let Control::Each { index, .. } = repeat.control else { return false };
-    let is_plain = |region: &Region| {
-        let is_plain = |stmt: &Stmt| {
-            matches!(stmt.kind, Kind::Const(_) | Kind::Op(..) | Kind::Index(..) | Kind::Add(..))
-        };
-        region.stmts.iter().all(is_plain)
-    };
-    let mut zeros = Vec::new();
-    let mut tests = Vec::new();
-    let mut found = false;
-    for stmt in &repeat.body.stmts {
-        match &stmt.kind {
-            Kind::Const(literal) if *literal.value == eddy_tensor::Value::Int(0) => {
-                zeros.push(stmt.results[0])
-            }
-            Kind::Op(Operation::Table(Op::Eq | Op::Ne | Op::Gt | Op::Lt), operands)
-                if operands.contains(&index) && operands.iter().any(|var| zeros.contains(var)) =>
-            {
-                tests.push(stmt.results[0]);
-            }
-            Kind::Const(_) | Kind::Op(..) | Kind::Index(..) | Kind::Add(..) => {}
-            Kind::If(condition, yes, no) if tests.contains(condition) && is_plain(yes) && is_plain(no) => {
-                found = true;
-            }
-            _ => return false,
-        }
-    }
-    found
-}
-
-/// Whether an iteration uses fuel beyond its own unit.
-fn burns(region: &Region) -> bool {
-    region.stmts.iter().any(|stmt| match &stmt.kind {
-        Kind::Call(..) | Kind::Loop(_) => true,
-        Kind::If(_, yes, no) => burns(yes) || burns(no),
-        _ => false,
-    })
-}
-
-/// Whether the iterations are independent and have no choices; the order of sums is kept. A remaining check
-/// prevents vectorisation, but then the only cost is somewhat more code.
-fn vectorises(repeat: &Loop) -> bool {
-    let is_plain =
-        |stmt: &Stmt| matches!(stmt.kind, Kind::Const(_) | Kind::Op(..) | Kind::Index(..) | Kind::Add(..));
-    matches!(repeat.control, Control::Each { .. }) && repeat.body.stmts.iter().all(is_plain)
 }

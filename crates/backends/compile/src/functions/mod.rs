@@ -9,9 +9,17 @@
 //! * [`body`]: a body as a C function. [`loops`], [`places`], [`scalar`], [`tensor`], [`sized`], [`tapes`],
 //!   [`constants`]: its statements.
 //! * [`package`]: one function as C for other programs. [`applied`]: functions that nodes apply.
+//! * [`lanes`]: independent iterations side by side. [`lazy`]: tensors that are never stored. [`peel`]: first
+//!   iterations.
 //! * [`aliases`]: which tensors may be read in the memory of others. [`facts`]: which checks certainly hold.
 //! * [`run`]: builds, loads and calls it. [`sites`]: translates failures of compiled code. [`names`],
 //!   [`text`]: the text.
+//!
+//! # Two kinds of code
+//!
+//! With [`Meter::Exact`], code counts fuel and depth as the interpreter does. With [`Meter::Free`], for runs
+//! without a limit on fuel, it counts neither, and is optimised: the module first passes through
+//! [`eddy_body::optimise`], and then loops become vectors. Both have the same values and failures.
 //!
 //! # Memory
 //!
@@ -38,6 +46,7 @@ mod lazy;
 mod loops;
 mod names;
 pub mod package;
+mod peel;
 mod places;
 mod run;
 mod scalar;
@@ -108,8 +117,8 @@ pub enum Meter {
     /// Fuel and the depth of calls, as the interpreter does.
     #[default]
     Exact,
-    /// Only the depth of calls in modules with recursion. Runs have no limit on fuel, and one on depth that is
-    /// not below the number of bodies.
+    /// Only the depth of calls in modules with recursion. Runs have no limit on fuel, and one on depth that
+    /// is not below the number of bodies.
     Free,
 }
 

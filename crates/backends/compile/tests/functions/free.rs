@@ -276,8 +276,8 @@ impl Iterations {
     }
 }
 
-/// A body with independent iterations that read rows, gather, add to accumulators, and collect rows; the integers
-/// are indices, which may be out of range.
+/// A body with independent iterations that read rows, gather, add to accumulators, and collect rows; the
+/// integers are indices, which may be out of range.
 fn independent(seed: u64) -> String {
     let all = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let mut code = Iterations {

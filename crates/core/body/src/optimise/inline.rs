@@ -1,13 +1,14 @@
 //! Replaces calls by the statements of the callee.
 //!
 //! ```text
-//! body f(x: num) -> (num) { y = call g(x)  z = mul(y, y)  yield z }       body g(a: num) -> (num) { b = sin(a)  yield b }
+//! body f(x: num) -> (num) { y = call g(x)  z = mul(y, y)  yield z }
+//! body g(a: num) -> (num) { b = sin(a)  yield b }
 //!
 //! body f(x: num) -> (num) { b = sin(x)  z = mul(b, b)  yield z }
 //! ```
 //!
-//! The statements keep their spans. Bodies that call themselves are not inlined, and keep their calls, so that
-//! the depth of a recursion is counted as before.
+//! The statements keep their spans. Bodies that call themselves are not inlined, and keep their calls, so
+//! that the depth of a recursion is counted as before.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -79,8 +80,8 @@ enum Visit {
     Done,
 }
 
-/// Appends the bodies that a body reaches, each after those that it calls; the stack of the search is explicit,
-/// since calls can nest deeply.
+/// Appends the bodies that a body reaches, each after those that it calls; the stack of the search is
+/// explicit, since calls can nest deeply.
 fn visit(entry: BodyId, calls: &[Vec<BodyId>], state: &mut [Visit], order: &mut Vec<BodyId>) {
     let mut open = vec![entry];
     while let Some(id) = open.last().copied() {

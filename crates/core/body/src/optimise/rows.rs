@@ -6,8 +6,8 @@
 //! ```
 //!
 //! * A row that is the same in all iterations is read where it comes from: `m` is `size 0 (x)`.
-//! * A tape in rows of a loop with a known count is replaced by rows of its parts, if these have fixed sizes: `b` is `x`, and `c` is `index as
-//!   [i]`, where `as` are rows of `a`.
+//! * A tape in rows of a loop with a known count is replaced by rows of its parts, if these have fixed sizes:
+//!   `b` is `x`, and `c` is `index as [i]`, where `as` are rows of `a`.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

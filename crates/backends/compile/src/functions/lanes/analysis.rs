@@ -18,7 +18,8 @@ pub(super) struct Analysis {
 /// When an accumulator gets the values of all lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Additions {
-    /// At the statement: there is only one, and each of its executions in an iteration has a place of its own.
+    /// At the statement: there is only one, and each of its executions in an iteration has a place of its
+    /// own.
     Now,
     /// At the end of the block: there are several, outside of inner loops.
     Later,

@@ -13,9 +13,9 @@
 //! Each lane computes what its iteration computes, in the same order, so that all bits stay. Additions to an
 //! accumulator are in the order of iterations; a loop where this is not evident stays as it is.
 //!
-//! A tensor that depends on `i` has the lanes of each element side by side. In the last block, lanes beyond the
-//! count repeat the last iteration, and their effects are omitted. If a check fails in some lane, the block is
-//! abandoned and runs again one iteration after the other, which finds the first failure.
+//! A tensor that depends on `i` has the lanes of each element side by side. In the last block, lanes beyond
+//! the count repeat the last iteration, and their effects are omitted. If a check fails in some lane, the
+//! block is abandoned and runs again one iteration after the other, which finds the first failure.
 //!
 //! * [`analysis`]: what depends on the index, and the order of additions.
 //! * [`statements`]: operations. [`places`]: elements of tensors. [`regions`]: inner loops and choices.

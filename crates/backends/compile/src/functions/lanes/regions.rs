@@ -306,7 +306,8 @@ impl Lanes<'_, '_, '_> {
         Some(())
     }
 
-    /// Accumulators from outside to whose consecutive elements a loop adds, with the selectors before the index.
+    /// Accumulators from outside to whose consecutive elements a loop adds, with the selectors before the
+    /// index.
     fn buffered(&self, repeat: &Loop, index: Var, count: Var) -> Vec<(Var, Vec<At>)> {
         let mut found = Vec::new();
         if self.mask.is_some() || self.e.facts.interval(count).lo < 0 {
