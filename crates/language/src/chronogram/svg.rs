@@ -325,6 +325,7 @@ mod tests {
             <text class="value" x="179" y="79">press</text>
             <rect class="box" x="264" y="64" width="46" height="22" rx="4"/>
             <text class="value" x="287" y="79">press</text>
-            <circle class="absent" cx="233" cy="75" r="1.5"/>"#]].assert_eq(&lines.join("\n"));
+            <circle class="absent" cx="233" cy="75" r="1.5"/>"#]]
+        .assert_eq(&lines.join("\n"));
     }
 }
