@@ -30,7 +30,10 @@ pub fn report(flow: &Flow, clocks: &Clocks) -> Result<String, Box<Diagnostic>> {
         let verdict = causality_of(flow, clocks, &[*output])?;
         // An output may look less far ahead than its operands: `0.0 fby post post x` waits one cycle,
         // `post post x` two.
-        let is_needed = needed(flow, clocks, &[*output]);
+        // Contracts keep their cycles open, too.
+        let contracts = flow.contracts.iter().map(|contract| contract.var);
+        let by: Vec<VarId> = contracts.chain([*output]).collect();
+        let is_needed = needed(flow, clocks, &by);
         let needed: Vec<VarId> = flow.var_ids().filter(|var| is_needed[var.index()]).collect();
         let window = match causality_of(flow, clocks, &needed)? {
             Verdict::LookAhead(0) => format!("at most 1 cycle of {} open", size(row)),

@@ -1,6 +1,7 @@
 //! Charts as SVG: text that any browser shows and that tests can compare.
 //!
-//! Boolean values are drawn as a wave, other values as boxes. An absent cell is a small dot, an unknown one
+//! Boolean values are drawn as a wave, other values as boxes, those of enumerations as one box for equal
+//! neighbours. An absent cell is a small dot, an unknown one
 //! is hatched, a contradiction is red. Long traces are split into bands, one below the other.
 
 use std::fmt::Write;
@@ -79,7 +80,8 @@ impl<'a> Picture<'a> {
         let letters = |text: &str| text.chars().count();
         let names = chart.rows.iter().map(|row| letters(&row.name)).max().unwrap_or(0) * 8 + 8;
         let cells = chart.rows.iter().filter(|row| !is_wave(row)).flat_map(|row| &row.cells);
-        let widest = cells.map(|cell| letters(&shown(cell))).max().unwrap_or(1);
+        let words = chart.rows.iter().flat_map(|row| &row.enumerators).map(|name| letters(name));
+        let widest = cells.map(|cell| letters(&shown(cell))).chain(words).max().unwrap_or(1);
         Picture { chart, names, column: (widest * 8 + 14).max(38) }
     }
 
@@ -158,6 +160,7 @@ impl<'a> Picture<'a> {
         if is_wave(row) && row.role != Role::Clock {
             self.wave(row, cycles.clone(), middle, out);
         }
+        self.segments(row, cycles.clone(), middle, out);
         for cycle in cycles {
             self.cell(row, cycle, middle, out);
         }
@@ -190,6 +193,31 @@ impl<'a> Picture<'a> {
         }
     }
 
+    /// Draws the values of an enumeration: a box with the name for equal neighbours.
+    fn segments(&self, row: &Row, cycles: std::ops::Range<usize>, middle: usize, out: &mut String) {
+        let mut start = cycles.start;
+        while start < cycles.end {
+            let Some(name) = row.enumerator(start) else {
+                start += 1;
+                continue;
+            };
+            let same = (start..cycles.end).take_while(|cycle| row.enumerator(*cycle) == Some(name));
+            let end = start + same.count();
+            let (left, right) = (self.x(start) - self.column / 2 + 4, self.x(end - 1) + self.column / 2 - 4);
+            let class = if row.role == Role::Output { "result" } else { "box" };
+            let (top, width, x) = (middle - 11, right - left, usize::midpoint(left, right));
+            line(
+                out,
+                &format!(
+                    "<rect class=\"{class}\" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"22\" rx=\"4\"/>"
+                ),
+            );
+            let text = escaped(name);
+            line(out, &format!("<text class=\"value\" x=\"{x}\" y=\"{}\">{text}</text>", middle + 4));
+            start = end;
+        }
+    }
+
     fn cell(&self, row: &Row, cycle: usize, middle: usize, out: &mut String) {
         let (x, width) = (self.x(cycle), self.column - 8);
         let (left, top) = (x - width / 2, middle - 11);
@@ -216,7 +244,7 @@ impl<'a> Picture<'a> {
                 line(out, &frame("error"));
                 line(out, &label("✗"));
             }
-            Cell::Value(_) if is_wave(row) => {}
+            Cell::Value(_) if is_wave(row) || row.enumerator(cycle).is_some() => {}
             Cell::Value(_) => {
                 line(out, &frame(if row.role == Role::Output { "result" } else { "box" }));
                 line(out, &label(&shown(&row.cells[cycle])));
@@ -270,4 +298,34 @@ fn escaped(text: &str) -> String {
 fn line(out: &mut String, text: &str) {
     out.push_str(text);
     out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use eddy_tensor::Value;
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn equal_neighbours_of_an_enumeration_are_one_segment() {
+        let cells = [0, 0, 1].map(|number| Cell::Value(Value::Int(number))).into_iter();
+        let cells = cells.chain([Cell::Absent, Cell::Value(Value::Int(1))]).collect();
+        let enumerators = ["idle", "press"].map(str::to_string).to_vec();
+        let row = Row { name: "m".to_string(), role: Role::Local, cells, enumerators };
+        let chart = Chart { title: "n".to_string(), rows: vec![row], n_cycles: 5, ..Chart::default() };
+        let picture = draw(&[chart], Arrows::Hidden);
+        let is_cell = |line: &&str| line.starts_with("<rect class=\"box\"") || line.contains(">idle<");
+        let is_cell = |line: &&str| is_cell(line) || line.contains(">press<") || line.contains("absent\" cx");
+        let lines: Vec<&str> = picture.lines().filter(is_cell).collect();
+        expect![[r#"
+            <rect class="box" x="48" y="64" width="100" height="22" rx="4"/>
+            <text class="value" x="98" y="79">idle</text>
+            <rect class="box" x="156" y="64" width="46" height="22" rx="4"/>
+            <text class="value" x="179" y="79">press</text>
+            <rect class="box" x="264" y="64" width="46" height="22" rx="4"/>
+            <text class="value" x="287" y="79">press</text>
+            <circle class="absent" cx="233" cy="75" r="1.5"/>"#]]
+        .assert_eq(&lines.join("\n"));
+    }
 }

@@ -135,8 +135,13 @@ impl<'a> TypeErrors<'a> {
             None => self.labels.definition(out),
         };
         let left = self.labels.label(out);
-        if is_contract(left.rsplit('/').next().unwrap_or(&left)) {
-            let title = format!("type error: '{right}' is {}, but a contract is bool", found.0);
+        let what = match left.rsplit('/').next() {
+            Some(name) if is_contract(name) => Some("a contract"),
+            Some(name) if name.ends_with(":every") => Some("the condition of `reset`"),
+            _ => None,
+        };
+        if let Some(what) = what {
+            let title = format!("type error: '{right}' is {}, but {what} is bool", found.0);
             return self.with_origins(Diagnostic::error(codes::TYPE, span, title), [found]);
         }
         let title = format!("type error: '{right}' is {} but '{left}' is {}", found.0, expected.0);

@@ -64,7 +64,13 @@ impl Walk<'_, '_> {
         // An input whose default is a node has no stream.
         for input in &tree.inputs {
             if input.default.is_some() && !self.has_stream(input.ident) {
-                self.bind(input.ident);
+                let name = self.file.names.text(input.ident.name);
+                let id = self.node.as_ref().map(|node| node.id);
+                let symbol = id.and_then(|id| self.collector.defaulted_input(id, name));
+                if let Some(symbol) = symbol {
+                    self.collector.name(symbol, input.ident.span, Purpose::Definition);
+                    self.env.push((input.ident.name, symbol));
+                }
             }
         }
         for decl in tree.inputs.iter().chain(&tree.outputs) {
@@ -214,8 +220,11 @@ impl Walk<'_, '_> {
         let program = self.collector.program;
         let text = self.file.names.text(name);
         let inputs = &program.node(node).slots;
-        if let Some(input) = inputs.iter().position(|slot| written_name(&slot.name) == text) {
-            let symbol = self.collector.streams[node.index()][input];
+        let symbol = match inputs.iter().position(|slot| written_name(&slot.name) == text) {
+            Some(input) => Some(self.collector.streams[node.index()][input]),
+            None => self.collector.defaulted_input(node, text),
+        };
+        if let Some(symbol) = symbol {
             self.collector.name(symbol, exprs.at(argument), Purpose::Use);
         }
     }

@@ -31,6 +31,7 @@ pub(super) fn collect(
         nodes: Vec::new(),
         trains: Vec::new(),
         streams: Vec::new(),
+        defaulted: FxHashMap::default(),
         operations: FxHashMap::default(),
         functions: FunctionSymbols { types, ..FunctionSymbols::default() },
         visited: program.modules.iter().map(|module| vec![false; module.tree.exprs.len()]).collect(),
@@ -69,6 +70,8 @@ pub(super) struct Collector<'a> {
     trains: Vec<SymbolId>,
     /// The symbols of the streams of each node.
     pub streams: Vec<Vec<SymbolId>>,
+    /// The symbols of inputs whose default is a node, which have no stream, by their declarations.
+    defaulted: FxHashMap<Span, SymbolId>,
     /// The operations that occur, by name.
     operations: FxHashMap<&'static str, SymbolId>,
     pub functions: FunctionSymbols,
@@ -131,6 +134,25 @@ impl Collector<'_> {
         let id = SymbolId::new(self.symbols.len());
         self.symbols.push(symbol);
         id
+    }
+
+    /// The symbol of an input of a node that has no stream; `None` if there is no input of this name.
+    pub fn defaulted_input(&mut self, node: NodeId, name: &str) -> Option<SymbolId> {
+        let declared = self.program.node(node);
+        let module = self.program.module_of(node);
+        let mut inputs = self.program.tree_of(declared).inputs.iter();
+        let ident = inputs.find(|input| module.names.text(input.ident.name) == name)?.ident;
+        if let Some(symbol) = self.defaulted.get(&ident.span) {
+            return Some(*symbol);
+        }
+        let symbol = self.declare(Symbol {
+            name: name.to_string(),
+            definition: Some(ident.span),
+            is_library: module.is_library,
+            ..blank_symbol(SymbolKind::Local)
+        });
+        self.defaulted.insert(ident.span, symbol);
+        Some(symbol)
     }
 
     /// Adds an occurrence of an operation.
@@ -308,10 +330,14 @@ impl Collector<'_> {
         let origin = self.program.origin(callable.base);
         let name = module.names.text(ident.name);
         let slot = self.program.node(origin).slots.iter().position(|slot| is_part_of(&slot.name, name));
-        if let Some(slot) = slot {
-            self.name(self.streams[origin.index()][slot], record_span(name, ident.span), Purpose::Use);
+        let symbol = match slot {
+            Some(slot) => Some(self.streams[origin.index()][slot]),
+            None => self.defaulted_input(origin, name),
+        };
+        if let Some(symbol) = symbol {
+            self.name(symbol, record_span(name, ident.span), Purpose::Use);
         }
-        slot.is_some()
+        symbol.is_some()
     }
 
     /// Adds an occurrence of an input or output that a derivative adds. Its symbol is the stream that is

@@ -13,7 +13,7 @@ mod output;
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::Value;
 
-use crate::chronogram::Chart;
+use crate::chronogram::{Chart, is_own_stream};
 use crate::codes;
 use crate::elaborate::{ElaborationOptions, Interface, interface, probes};
 use crate::flow::{Name, VarId};
@@ -203,7 +203,9 @@ impl Bench {
         let prepared = prepare(program, &callable, &given, |draft| rows.hints(draft), checks)?;
         let n_cycles = options.n_cycles.unwrap_or(rows.n_cycles());
         check_cell_limit(n_cycles, &prepared, run.node.span)?;
-        let enumerations = enumerations(program, &callable, &interface, &options);
+        let mut enumerations = enumerations(program, &callable, &interface, &options);
+        let own = prepared.flow.vars.iter().filter_map(|var| var.name.as_deref());
+        enumerations.extend(program.enumerations(&callable, own.filter(|name| is_own_stream(name))));
         let inputs = rows.cells(&prepared.flow, n_cycles, &enumerations)?;
         let title = program.name_of(&callable);
         let mut expected = Vec::new();
@@ -269,7 +271,8 @@ impl Bench {
         };
         let rows = &rows[flow.inputs.len()..];
         let cell = |var: VarId, cycle: usize| rows[var.index()][cycle].clone();
-        Ok(Chart::of_run(&self.title, flow, &self.prepared.clocks, self.n_cycles, cell))
+        let clocks = &self.prepared.clocks;
+        Ok(Chart::of_run(&self.title, flow, clocks, self.n_cycles, &self.enumerations, cell))
     }
 
     /// The printed streams: outputs, or those in `show`.

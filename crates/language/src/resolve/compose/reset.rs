@@ -17,10 +17,11 @@ impl Composer<'_> {
             return call;
         };
         let name = format!("{}#{ordinal}:every", self.name_of(&callee));
-        let every = self.condition_of_reset(scope, condition, name);
         if !matches!(callee, Callee::Instance(_)) {
+            self.own_condition(scope, condition, name);
             return call;
         }
+        let every = self.condition_of_reset(scope, condition, name);
         let site = site.map_or_else(Site::default, |site| (*site).clone());
         let site = Some(std::sync::Arc::new(Site { every: Some(every), ..site }));
         let module = &mut self.program.modules[scope.module];
@@ -32,9 +33,15 @@ impl Composer<'_> {
     fn condition_of_reset(&mut self, scope: &mut Scope, condition: ExprId, name: String) -> SlotId {
         let module = &mut self.program.modules[scope.module];
         let condition = module.tree.exprs.without_parentheses(condition);
-        if let Reference::Slot(slot) = module.references[condition.index()] {
-            return slot;
+        match module.references[condition.index()] {
+            Reference::Slot(slot) => slot,
+            _ => self.own_condition(scope, condition, name),
         }
+    }
+
+    /// A stream for a condition, which must be Boolean.
+    fn own_condition(&mut self, scope: &mut Scope, condition: ExprId, name: String) -> SlotId {
+        let module = &mut self.program.modules[scope.module];
         let span = module.tree.exprs.span(condition);
         let truth = Annotation { scalar: Scalar::Bool, dims: Some(module.tree.exprs.list([])), span };
         let slot = SlotId::new(scope.new_slots.len());
