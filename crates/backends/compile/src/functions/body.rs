@@ -14,7 +14,6 @@ use eddy_body::verify::Types;
 use eddy_body::{Body, BodyId, Elem, Kind, Module, Operation, Region, Stmt, Type, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Place;
 use super::aliases::Aliases;
 use super::facts::{Facts, Guarded, Interval};
 use super::names::Names;
@@ -22,6 +21,7 @@ use super::sites::Sites;
 use super::tapes::Layout;
 use super::text::Text;
 use super::variants::{Budget, Known, Variant};
+use super::{Meter, Place};
 
 /// How C reads a name.
 #[derive(Clone, Debug)]
@@ -29,6 +29,13 @@ pub(super) enum Repr {
     /// An expression without effects that needs no parentheses.
     Scalar(String),
     Tensor(Tensor),
+}
+
+impl Shared<'_> {
+    /// Whether the code counts fuel, and the depth of all calls.
+    pub fn is_metered(&self) -> bool {
+        self.meter == Meter::Exact
+    }
 }
 
 /// A tensor in row-major order.
@@ -61,8 +68,7 @@ pub(super) struct Shared<'a> {
     /// Maps a site to line and column; without it, C reports the number of the site.
     pub place: Option<&'a Place<'a>>,
     pub uses_arena: bool,
-    /// Whether the code counts fuel, and the depth of all calls.
-    pub is_metered: bool,
+    pub meter: Meter,
     /// Whether a needed body may call itself.
     pub is_recursive: bool,
     pub uses_lanes: bool,
@@ -99,8 +105,7 @@ pub(super) struct Emitter<'a, 'm> {
     pub layouts: FxHashMap<Var, Rc<Layout>>,
     /// How often the current statements are written.
     pub n_copies: i64,
-    /// Whether the statements are for iterations in lanes; then a failing check goes to this label.
-    pub is_in_lanes: bool,
+    /// Where a failing check goes, if the statements are for iterations in lanes.
     pub bail: Option<String>,
     /// The names that are read once, and the texts of elements of those that are not stored.
     pub once: FxHashSet<Var>,
@@ -227,7 +232,7 @@ impl Emitter<'_, '_> {
 
     /// Uses one unit of fuel.
     pub fn burn(&mut self) {
-        if self.shared.is_metered {
+        if self.shared.is_metered() {
             self.fail("a->fuel-- == 0", "EDDY_FUEL");
         }
     }

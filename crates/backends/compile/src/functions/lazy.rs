@@ -94,8 +94,8 @@ impl Emitter<'_, '_> {
     pub fn delay(&mut self, result: Var, op: &Op, operands: &[Var], sizes: &[String]) -> bool {
         let is_arithmetic = op.facts().cost == Cost::Arithmetic && self.ty(result).elem == Elem::Num;
         let is_stable = |var: &Var| self.ty(*var).rank == 0 || !self.aliases.is_changed(*var);
-        if self.shared.is_metered
-            || self.is_in_lanes
+        if self.shared.is_metered()
+            || self.bail.is_some()
             || !is_arithmetic
             || !self.once.contains(&result)
             || !operands.iter().all(is_stable)

@@ -69,7 +69,7 @@ impl Emitter<'_, '_> {
             }
             names.push(name);
         }
-        let is_peeled = !self.shared.is_metered && peels(repeat);
+        let is_peeled = !self.shared.is_metered() && peels(repeat);
         // The iteration is emitted first, because the code before the loop depends on it.
         let before = std::mem::take(&mut self.text.lines);
         self.text.depth += 1;
@@ -439,7 +439,7 @@ impl Emitter<'_, '_> {
             return String::new();
         };
         let text = self.scalar(count);
-        let is_metered = self.shared.is_metered;
+        let is_metered = self.shared.is_metered();
         let is_leaf = is_metered && !burns(&repeat.body);
         let interval = self.facts.interval(count);
         let row_place = stmt.results.first().and_then(|var| self.direct.get(var).cloned());
@@ -507,7 +507,7 @@ impl Emitter<'_, '_> {
     fn head(&mut self, repeat: &Loop, counter: &Counter, start: &str) {
         let Some((_, count)) = repeat.counter() else { return self.text.open("for (;;)") };
         let Counter { name: counter, end } = counter;
-        let is_paid = self.shared.is_metered && !burns(&repeat.body);
+        let is_paid = self.shared.is_metered() && !burns(&repeat.body);
         let end = if is_paid { end.clone() } else { self.scalar(count) };
         self.text.open(&format!("for (int64_t {counter} = {start}; {counter} < {end}; {counter}++)"));
     }
@@ -524,7 +524,7 @@ impl Emitter<'_, '_> {
     ) {
         let is_while = repeat.counter().is_none();
         if let Some((_, count)) = repeat.counter()
-            && self.shared.is_metered
+            && self.shared.is_metered()
             && !burns(&repeat.body)
         {
             let count = self.scalar(count);

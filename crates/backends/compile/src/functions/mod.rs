@@ -182,7 +182,7 @@ fn code<'a>(
 ) -> Result<(Code, Shared<'a>), VerifyError> {
     let types = Rc::new(verify_final(module)?);
     let mut shared = shared(module, Rc::clone(&types), place);
-    shared.is_metered = meter == Meter::Exact;
+    shared.meter = meter;
     let is_needed = |id: BodyId| {
         entries.contains(&id) || entries.iter().any(|entry| shared.reached[entry.index()].contains(&id))
     };
@@ -242,7 +242,7 @@ fn shared<'a>(module: &'a Module, types: Rc<Types>, place: Option<&'a Place<'a>>
         sites: Sites::default(),
         place,
         uses_arena: false,
-        is_metered: true,
+        meter: Meter::Exact,
         is_recursive: false,
         uses_lanes: false,
         tables: String::new(),

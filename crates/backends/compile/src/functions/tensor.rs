@@ -68,7 +68,9 @@ impl Emitter<'_, '_> {
             return;
         }
         if !is_flat || op.facts().cost == Cost::Function {
-            tensors.iter().for_each(|var| self.store(*var));
+            for var in &tensors {
+                self.store(*var);
+            }
         }
         if is_flat {
             let (name, mut all) = self.result(result, sizes, false);

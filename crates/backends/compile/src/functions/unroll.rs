@@ -65,7 +65,7 @@ impl Emitter<'_, '_> {
         };
         let can_fail = self.n_fails > n_fails;
         self.text.lines.push_str(&first);
-        if !can_fail && count > 0 && self.shared.is_metered {
+        if !can_fail && count > 0 && self.shared.is_metered() {
             self.fail(&format!("!eddy_pay(a, {})", int_literal(count)), "EDDY_FUEL");
         }
         for text in texts {

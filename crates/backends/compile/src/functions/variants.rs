@@ -209,7 +209,6 @@ fn function(shared: &mut Shared<'_>, id: BodyId, known: Option<&Known>) -> Varia
         budget: Budget(if is_recursive { ARRAYS_OF_RECURSIONS } else { ARRAYS }),
         layouts,
         n_copies: 1,
-        is_in_lanes: false,
         bail: None,
         once: lazy::read_once(body).into_iter().collect(),
         lazy: FxHashMap::default(),
@@ -238,7 +237,8 @@ fn function(shared: &mut Shared<'_>, id: BodyId, known: Option<&Known>) -> Varia
     shared.uses_arena |= uses_arena;
     let is_small = n_statements(&body.region) <= INLINED;
     let call = format!("const int eddy_code = {name}(");
-    if is_recursive && is_small && known.is_none() && !shared.is_metered && text.matches(&call).count() == 1 {
+    if is_recursive && is_small && known.is_none() && !shared.is_metered() && text.matches(&call).count() == 1
+    {
         // One level of the recursion is inlined into the next.
         let head = format!("static int {name}(");
         let again = shared.all_names.of(&format!("{name}_again"));
@@ -273,7 +273,7 @@ impl Emitter<'_, '_> {
         let stack = if is_recursive { " || eddy_stack_ends(a)" } else { "" };
         // A callee without calls does not read the depth.
         // Without recursion, the depth of calls has a bound, which callers of unmetered code compare.
-        let is_limited = self.shared.is_metered || self.shared.is_recursive;
+        let is_limited = self.shared.is_metered() || self.shared.is_recursive;
         let counts = is_limited && !self.shared.calls_none[callee_id.index()];
         if is_limited {
             self.fail(&format!("a->depth{} == 0{stack}", if counts { "--" } else { "" }), "EDDY_DEPTH");

@@ -81,7 +81,7 @@ impl Emitter<'_, '_> {
     /// the first iteration that remains. `None` if the loop stays as it is.
     pub fn lanes(&mut self, repeat: &Loop, rows: &[(String, Vec<String>)]) -> Option<(String, String)> {
         let Control::Each { index, count } = repeat.control else { return None };
-        if self.shared.is_metered || self.is_in_lanes || self.facts.interval(count).hi < VECTOR as i128 {
+        if self.shared.is_metered() || self.bail.is_some() || self.facts.interval(count).hi < VECTOR as i128 {
             return None;
         }
         let analysis = Analysis::new(repeat, index)?;
@@ -98,7 +98,6 @@ impl Emitter<'_, '_> {
         let done = self.names.of("done");
         let bail = self.names.of("one_by_one");
         let live = self.names.of("live");
-        self.is_in_lanes = true;
         let bailed = self.bail.replace(bail.clone());
         self.uses_low = false;
         self.text.depth += 1;
@@ -123,7 +122,6 @@ impl Emitter<'_, '_> {
             lanes.block(repeat, &count, rows)
         });
         self.text.depth -= 1;
-        self.is_in_lanes = false;
         self.bail = bailed;
         let needs_low = self.uses_low;
         self.facts = facts;

@@ -351,7 +351,7 @@ impl Lanes<'_, '_, '_> {
         (index, count, counter, interval): (Var, Var, &str, Interval),
         states: &[State],
         n_names: usize,
-    ) -> Option<(String, Vec<(String, Vec<String>)>)> {
+    ) -> Option<(String, Vec<RowNames>)> {
         let _ = stmt;
         let uses_low = std::mem::replace(&mut self.e.uses_low, false);
         let (local, before) = (self.local, std::mem::take(&mut self.e.text.lines));
@@ -363,7 +363,7 @@ impl Lanes<'_, '_, '_> {
         let mut rows = Vec::new();
         let mut written = || -> Option<()> {
             for (binding, state) in repeat.states.iter().zip(states) {
-                self.enter(binding.var, state)?;
+                self.enter(binding.var, state);
             }
             self.region(&repeat.body)?;
             for var in &repeat.collect {
@@ -416,7 +416,7 @@ impl Lanes<'_, '_, '_> {
     }
 
     /// Gives a state its value in an iteration.
-    fn enter(&mut self, var: Var, state: &State) -> Option<()> {
+    fn enter(&mut self, var: Var, state: &State) {
         match state {
             State::Uniform(name) => self.e.define(var, name),
             State::Varying(Lane::Scalar(name)) => {
@@ -425,7 +425,6 @@ impl Lanes<'_, '_, '_> {
             }
             State::Varying(lane) => drop(self.values.insert(var, lane.clone())),
         }
-        Some(())
     }
 
     /// Assigns the next states after all of them are read.
@@ -469,6 +468,9 @@ impl Lanes<'_, '_, '_> {
         Some(())
     }
 }
+
+/// The C name of rows, and the sizes of one.
+type RowNames = (String, Vec<String>);
 
 /// A state of an inner loop: a C scalar that all lanes share, or lanes.
 enum State {

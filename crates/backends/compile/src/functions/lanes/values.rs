@@ -20,6 +20,15 @@ pub(super) fn at_address(elem: Elem, address: &str) -> String {
     if elem == Elem::Num { format!("EDDY_V({address})") } else { format!("EDDY_W({address})") }
 }
 
+/// A vector with equal lanes.
+fn spread(elem: Elem, text: &str) -> String {
+    match elem {
+        Elem::Num => format!("EDDY_ALLV({text})"),
+        Elem::Bool => format!("EDDY_ALLW(-(int64_t)({text}))"),
+        _ => format!("EDDY_ALLW({text})"),
+    }
+}
+
 impl Lanes<'_, '_, '_> {
     pub(super) fn ty(&self, var: Var) -> Type {
         self.e.ty(var)
@@ -35,16 +44,7 @@ impl Lanes<'_, '_, '_> {
             Some(Lane::Scalar(name)) => Some(format!("{name}_{u}")),
             Some(Lane::Tensor(_) | Lane::Guarded(..)) => None,
             None if self.ty(var).rank > 0 => None,
-            None => Some(self.spread(self.ty(var).elem, &self.e.scalar(var))),
-        }
-    }
-
-    /// A vector with equal lanes.
-    pub(super) fn spread(&self, elem: Elem, text: &str) -> String {
-        match elem {
-            Elem::Num => format!("EDDY_ALLV({text})"),
-            Elem::Bool => format!("EDDY_ALLW(-(int64_t)({text}))"),
-            _ => format!("EDDY_ALLW({text})"),
+            None => Some(spread(self.ty(var).elem, &self.e.scalar(var))),
         }
     }
 
@@ -114,7 +114,7 @@ impl Lanes<'_, '_, '_> {
             Some(Lane::Scalar(_)) => self.vector(var, u),
             None => match self.e.reprs[var.index()].as_ref()? {
                 Repr::Scalar(_) => self.vector(var, u),
-                Repr::Tensor(tensor) => Some(self.spread(elem, &format!("{}[{k}]", tensor.data))),
+                Repr::Tensor(tensor) => Some(spread(elem, &format!("{}[{k}]", tensor.data))),
             },
         }
     }
