@@ -280,19 +280,32 @@ mod tests {
         file: &'a str,
         option: Option<&Arg>,
     ) -> impl Iterator<Item = Vec<String>> + use<'a> {
-        const VALUES: [&str; 8] = ["1", "4096", "x=1", "sqrt", "mean", "simulate", "c", "types"];
-        const NEEDED: [&[&str]; 5] =
-            [&[], &["--node=n"], &["--svg=a.svg"], &["--in=a.csv"], &["--in=a.csv", "--run=r", "--batch=1"]];
-        let options: Vec<String> = match option {
-            None => vec!["--short".to_string()],
-            Some(option) if option.get_action().takes_values() => {
-                VALUES.iter().map(|value| format!("{}={value}", flag(option))).collect()
+        const VALUES: [&str; 11] =
+            ["1", "4096", "x=1", "sqrt", "mean", "simulate", "c", "types", "csv", "0.5", "max:loss"];
+        const NEEDED: [&[&str]; 6] = [
+            &[],
+            &["--node=n"],
+            &["--svg=a.svg"],
+            &["--in=a.csv"],
+            &["--in=a.csv", "--run=r", "--batch=1"],
+            &["--compare", "a", "b"],
+        ];
+        let n_values = |option: &Arg| option.get_num_args().map_or(1, |n| n.min_values());
+        let options: Vec<Vec<String>> = match option {
+            None => vec![vec!["--short".to_string()]],
+            Some(option) if option.get_action().takes_values() && n_values(option) > 1 => {
+                let values = std::iter::repeat_n("1".to_string(), n_values(option));
+                vec![std::iter::once(flag(option)).chain(values).collect()]
             }
-            Some(option) => vec![flag(option)],
+            Some(option) if option.get_action().takes_values() => {
+                VALUES.iter().map(|value| vec![format!("{}={value}", flag(option))]).collect()
+            }
+            Some(option) => vec![vec![flag(option)]],
         };
         NEEDED.into_iter().flat_map(move |needed| {
-            let line = move |option: &String| {
-                let words = [command.name(), file, option].into_iter().chain(needed.iter().copied());
+            let line = move |option: &Vec<String>| {
+                let option = option.iter().map(String::as_str);
+                let words = [command.name(), file].into_iter().chain(option).chain(needed.iter().copied());
                 words.map(str::to_string).collect()
             };
             options.iter().map(line).collect::<Vec<Vec<String>>>()
