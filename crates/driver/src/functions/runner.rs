@@ -150,9 +150,10 @@ impl FunctionRunner {
         }
     }
 
-    /// Whether code that counts neither fuel nor all calls gives the outcome of a run with these limits.
+    /// Whether code that counts neither fuel nor all calls gives the outcome of a run with these limits. It
+    /// keeps temporaries of inlined calls for longer, so that it may need more memory.
     fn is_free(&self, limits: &Limits) -> bool {
-        limits.fuel.is_none() && limits.depth >= self.module.bodies.len()
+        limits.fuel.is_none() && limits.memory.is_none() && limits.depth >= self.module.bodies.len()
     }
 
     /// Why the functions were interpreted although machine code was requested, if that happened.

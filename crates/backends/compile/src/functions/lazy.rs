@@ -115,6 +115,23 @@ impl Emitter<'_, '_> {
         true
     }
 
+    /// The same for a number that is stretched to a vector of a size that some tensor has.
+    pub fn delay_stretched(&mut self, result: Var, operands: &[Var], sizes: &[String]) -> bool {
+        let [x, size] = *operands else { return false };
+        let is_number = self.ty(x).rank == 0 && self.ty(x).elem == Elem::Num;
+        let is_free = !self.shared.is_metered() && self.bail.is_none();
+        if !is_number
+            || !is_free
+            || !self.once.contains(&result)
+            || self.facts.interval(size).hi > Interval::SIZE.hi
+        {
+            return false;
+        }
+        self.lazy.insert(result, self.scalar(x));
+        self.set(result, Repr::Tensor(Tensor { data: "0".to_owned(), sizes: sizes.to_vec() }));
+        true
+    }
+
     /// An element of a tensor that is not stored.
     pub fn lazy_element(&self, var: Var, k: &str) -> Option<Operand> {
         let text = self.lazy.get(&var)?.replace(INDEX, k);

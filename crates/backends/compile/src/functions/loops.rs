@@ -73,6 +73,7 @@ impl Emitter<'_, '_> {
         // The iteration is emitted first, because the code before the loop depends on it.
         let before = std::mem::take(&mut self.text.lines);
         self.text.depth += 1;
+        let lazy = self.lazy.clone();
         let before_loop = std::mem::replace(&mut self.vectorises, vectorises(repeat));
         self.iteration(repeat, &states, &counter.name, i128::from(is_peeled));
         self.vectorises = before_loop;
@@ -87,6 +88,8 @@ impl Emitter<'_, '_> {
         self.text.depth -= 1;
         let body = std::mem::replace(&mut self.text.lines, before);
         self.facts = facts;
+        // What is not stored in an iteration is unknown after it.
+        self.lazy = lazy;
         let n_rows = self.before(stmt, repeat, &rows, &counter);
         let is_growing = repeat.counter().is_none() && !rows.is_empty();
         if uses_low {

@@ -47,6 +47,7 @@ impl Emitter<'_, '_> {
         let sizes = self.given_sizes(&operands[1..]);
         match sized {
             Sized::Reshape => self.reshape(result, x, sizes),
+            Sized::Broadcast if self.delay_stretched(result, operands, &sizes) => {}
             Sized::Broadcast => self.broadcast(result, x, sizes),
             Sized::Reduce => self.reduce(result, &[x], x, sizes.clone(), &sizes),
             Sized::Spread(axis) => self.spread(result, x, axis, &sizes[0]),

@@ -343,9 +343,52 @@ EDDY_HELPER bool eddy_sums_int(int64_t outer, int64_t n, int64_t inner, const in
   return true;
 }
 
+/* The first element that no later one beats; a leading NaN stays. */
+#define EDDY_FIRST(NAME_, T, BEATS) \
+  EDDY_HELPER int64_t NAME_(int64_t n, const T *x) { \
+    int64_t best = 0; \
+    for (int64_t k = 1; k < n; k++) if (x[k] BEATS x[best]) best = k; \
+    return best; \
+  }
+EDDY_FIRST(eddy_first_max_int, int64_t, >)
+EDDY_FIRST(eddy_first_min_int, int64_t, <)
+
+/* Of many numbers: the extremum by vectors, then the first number that equals it. A NaN that does not lead beats none. */
+typedef double eddy_eight __attribute__((vector_size(64), aligned(8), may_alias));
+typedef int64_t eddy_masks __attribute__((vector_size(64), may_alias));
+#define EDDY_FIRST_NUM(NAME_, BEATS) \
+  EDDY_HELPER int64_t NAME_(int64_t n, const double *x) { \
+    int64_t best = 0, k = 0; \
+    if (n < 64 || x[0] != x[0]) { \
+      for (k = 1; k < n; k++) if (x[k] BEATS x[best]) best = k; \
+      return best; \
+    } \
+    const double f = x[0]; \
+    eddy_eight most[4] = { { f, f, f, f, f, f, f, f }, { f, f, f, f, f, f, f, f }, { f, f, f, f, f, f, f, f }, { f, f, f, f, f, f, f, f } }; \
+    for (; k + 32 <= n; k += 32) for (int j = 0; j < 4; j++) { \
+      const eddy_eight y = *(const eddy_eight *)(const void *)(x + k + 8 * j); \
+      const eddy_masks wins = (eddy_masks)(y BEATS most[j]); \
+      most[j] = (eddy_eight)((wins & (eddy_masks)y) | (~wins & (eddy_masks)most[j])); \
+    } \
+    double extreme = f; \
+    for (int j = 0; j < 4; j++) for (int l = 0; l < 8; l++) if (most[j][l] BEATS extreme) extreme = most[j][l]; \
+    for (; k < n; k++) if (x[k] BEATS extreme) extreme = x[k]; \
+    while (x[best] != extreme) best++; \
+    return best; \
+  }
+EDDY_FIRST_NUM(eddy_first_max, >)
+EDDY_FIRST_NUM(eddy_first_min, <)
+
 /* The place of the first maximum; NaN counts as larger than any number. */
 EDDY_HELPER int64_t eddy_maximum_at(int64_t n, int64_t step, const double *x) {
   int64_t best = 0;
+  if (step == 1 && n >= 64) {
+    int64_t nan = 0;
+    for (int64_t k = 0; k < n; k++) nan |= x[k] != x[k];
+    if (!nan) return eddy_first_max(n, x);
+    while (x[best] == x[best]) best++;
+    return best;
+  }
   for (int64_t k = 1; k < n; k++) if (eddy_exceeds(x[k * step], x[best * step])) best = k;
   return best;
 }
@@ -374,18 +417,6 @@ EDDY_HELPER void eddy_max_mask(int64_t outer, int64_t n, int64_t inner, const do
     y[first + eddy_maximum_at(n, inner, x + first) * inner] = 1.0;
   }
 }
-
-/* The first element that no later one beats; a leading NaN stays. */
-#define EDDY_FIRST(NAME_, T, BEATS) \
-  EDDY_HELPER int64_t NAME_(int64_t n, const T *x) { \
-    int64_t best = 0; \
-    for (int64_t k = 1; k < n; k++) if (x[k] BEATS x[best]) best = k; \
-    return best; \
-  }
-EDDY_FIRST(eddy_first_max, double, >)
-EDDY_FIRST(eddy_first_max_int, int64_t, >)
-EDDY_FIRST(eddy_first_min, double, <)
-EDDY_FIRST(eddy_first_min_int, int64_t, <)
 
 EDDY_HELPER void eddy_softmax_rows(int64_t rows, int64_t n, const double *x, double *y) {
   for (int64_t r = 0; r < rows; r++, x += n, y += n) {

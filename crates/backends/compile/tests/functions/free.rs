@@ -382,3 +382,30 @@ fn lanes_change_no_bit() {
     }
     assert!(n_values > 200 && n_failures > 200, "{n_values} values, {n_failures} failures");
 }
+
+/// The first extremum of many numbers, which is found by vectors.
+#[test]
+fn first_extrema_of_many_numbers() {
+    let text = "body f(v: num[_]) -> (int, int, num, int) {
+        i = first_max(v) j = first_min(v) m = max(v) k = argmax(v) yield i j m k }";
+    let module = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let id = BodyId::new(0);
+    let free = Free::new(module, &[id], &[]);
+    let vector = |xs: Vec<f64>| Value::new(Shape::from(vec![xs.len()]), Data::Num(xs)).expect("as many");
+    for seed in 0..40 {
+        for n in [1, 63, 64, 65, 96, 130, 257] {
+            assert_eq!(free.check(id, &[num(&[n], 1 + 97 * seed)]), Some(true));
+        }
+    }
+    for zeros in [[0.0, -0.0], [-0.0, 0.0]] {
+        let mut xs = zeros.repeat(40);
+        assert_eq!(free.check(id, &[vector(xs.clone())]), Some(true));
+        xs[0] = f64::NAN;
+        assert_eq!(free.check(id, &[vector(xs.clone())]), Some(true));
+        xs[0] = -1.0;
+        xs[70] = f64::NAN;
+        xs[71] = 1.0;
+        xs[79] = 1.0;
+        assert_eq!(free.check(id, &[vector(xs)]), Some(true));
+    }
+}
