@@ -4,7 +4,8 @@
 //! from epoch to epoch; all other state, such as that of a recurrent network, is reset.
 //!
 //! * [`source`], [`reading`]: data before and while they are read; [`survey`] checks them, [`skipping`]
-//!   leaves out rows with missing values, [`filling`] adds missing signals, [`split`] divides them.
+//!   leaves out rows with missing values, [`filling`] adds the signals that they lack, [`split`] divides
+//!   them.
 //! * [`dataset`]: the rows, the sequences that they make, and the order in which they come.
 //! * [`batches`]: groups of them that are learnt from at once; [`padding`]: groups of different lengths.
 //! * [`request`]: requests and results. [`mod@trainer`]: epochs and validation; [`pass`]: one pass over some

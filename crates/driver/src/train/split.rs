@@ -147,8 +147,8 @@ mod tests {
         let chosen = split.chosen(Unit::Row, &rows(40), &labels, 3).expect("both parts have rows");
         assert_eq!(count(&chosen), 20);
         assert!((0..40).all(|row| chosen[row] == chosen[row % 4]));
-        let sequence = std::slice::from_ref(&(0..2));
-        assert!(split.chosen(Unit::Sequence, sequence, &labels, 3).is_err());
+        let whole: Vec<_> = std::iter::once(0..2).collect();
+        assert!(split.chosen(Unit::Sequence, &whole, &labels, 3).is_err());
     }
 
     #[test]
