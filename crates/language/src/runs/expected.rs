@@ -91,7 +91,8 @@ fn is_close(expected: &Value, found: &Value, tolerance: f64) -> bool {
     match (expected, found) {
         (Value::Num(a), Value::Num(b)) => {
             // Infinities are equal, and so are NaNs: there is no other way to expect one.
-            a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)
+            let is_near = || (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0);
+            a == b || a.is_nan() && b.is_nan() || a.is_finite() && b.is_finite() && is_near()
         }
         _ => expected == found,
     }
