@@ -15,7 +15,7 @@ use eddy_tests::law::show;
 use super::{Read, Written, read, written};
 
 /// Names that are keywords in test benches, `train`s, imports and functions.
-const WORDS: [&str; 37] = [
+const WORDS: [&str; 38] = [
     "import",
     "from",
     "run",
@@ -53,6 +53,7 @@ const WORDS: [&str; 37] = [
     "while",
     "do",
     "probe",
+    "expect",
 ];
 
 #[test]
