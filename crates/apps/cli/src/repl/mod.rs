@@ -1,7 +1,7 @@
 //! `eddy repl`: declarations, expressions, and equations that run cycle by cycle.
 //!
 //! * [`workspace`]: what was typed so far, and the program that it makes.
-//! * [`line`]: the parts that a line can be.
+//! * [`mod@line`]: the parts that a line can be.
 //! * [`editor`]: reads lines, with history and completion on a terminal.
 
 mod editor;

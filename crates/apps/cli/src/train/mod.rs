@@ -3,7 +3,7 @@
 //! * [`folder`]: the run folder, from which a run can be resumed; [`lock`]: ensures a single writer.
 //! * [`description`]: describes the run and finds changes since. [`metrics`]: the measurements of each epoch.
 //! * [`progress`]: the progress display. [`curve`]: draws the losses; [`mod@answers`] what was answered.
-//! * [`memory`]: how much memory the process takes. [`compare`]: several runs side by side.
+//! * [`memory`]: how much memory the process takes. [`mod@compare`]: several runs side by side.
 
 mod answers;
 mod compare;
