@@ -96,7 +96,7 @@ impl Chart {
         chart
     }
 
-    /// The chart with numbers of at most so many significant digits.
+    /// The chart with its numbers rounded to at most `digits` significant digits.
     #[must_use]
     pub fn rounded(mut self, digits: usize) -> Chart {
         for cell in self.rows.iter_mut().flat_map(|row| &mut row.cells) {

@@ -145,7 +145,7 @@ fn in_table(cell: &Cell, cases: Option<&[String]>, digits: Option<usize>) -> Str
     }
 }
 
-/// A value whose numbers have at most so many significant digits.
+/// A value with its numbers rounded to at most `digits` significant digits.
 pub fn rounded(value: &Value, digits: usize) -> Value {
     let round = |x: f64| match format!("{x:.*e}", digits.saturating_sub(1)).parse() {
         Ok(rounded) if x.is_finite() => rounded,
