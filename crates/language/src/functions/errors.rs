@@ -25,6 +25,13 @@ pub fn unreadable(span: Span) -> Refused {
     Box::new(Diagnostic::error(codes::SYNTAX, span, "this part of the function could not be read"))
 }
 
+/// The error about choices and loops that are nested deeper than code for functions allows.
+pub fn too_deep(span: Span, limit: usize) -> Refused {
+    let title = format!("more than {limit} choices and loops are inside each other");
+    let diagnostic = Diagnostic::error(codes::TOO_LARGE, span, title);
+    Box::new(diagnostic.help("move the inner ones into a function of their own, and call it"))
+}
+
 pub fn names(span: Span, text: impl Into<String>) -> Refused {
     Box::new(Diagnostic::error(codes::UNKNOWN_VARIABLE, span, text.into()))
 }

@@ -5,7 +5,7 @@ use eddy_syntax::Span;
 use eddy_tensor::Op;
 
 use super::activation::Undecided;
-use super::errors::{Refused, function_value, kinds, names, shape_error, show, unreadable};
+use super::errors::{Refused, function_value, kinds, names, shape_error, show, too_deep, unreadable};
 use super::kinds::KindId;
 use super::lowering::{Lowering, Task};
 use super::sizes::{Form as Size, broadcast};
@@ -14,9 +14,16 @@ use crate::names::Name;
 use crate::program::Entity;
 use crate::tree::{BinaryOp, ExprId, ExprKind, Form, NumberValue, UnaryOp};
 
+/// How deep choices and loops may nest. Bodies allow [`eddy_body::parse::MAX_DEPTH`]; the rest is for the
+/// regions that filters and derivatives add.
+const MAX_REGIONS: usize = eddy_body::parse::MAX_DEPTH - 8;
+
 impl Lowering<'_> {
     pub fn expr(&mut self, expr: ExprId) -> Result<(), Refused> {
         let at = self.exprs().at(expr);
+        if self.here().open.len() > MAX_REGIONS {
+            return Err(too_deep(at, MAX_REGIONS));
+        }
         match self.exprs().kind(expr) {
             ExprKind::Error => return Err(unreadable(at)),
             ExprKind::Number(number) => {
