@@ -195,6 +195,26 @@ fn nodes_that_are_nested_too_deep() {
 }
 
 /// A test bench keeps all of its cycles: no cycle may take time proportional to their number.
+/// The code of functions nests choices and loops to a limit; anything deeper is refused at its place.
+#[test]
+fn functions_that_are_nested_too_deep() {
+    let forms = [
+        ("fn f(x: num) -> num = ", "if x > 1.0 then x else ", "x", ""),
+        ("fn f(x: num) -> num = ", "if x > 1.0 then (", "x", ") else x"),
+        ("fn f(x: num) -> num = ", "fold s = x for i < 2 do (", "x", ")"),
+        ("fn f(x: num) -> num = ", "sum(i < 2: ", "x", ")"),
+    ];
+    for (head, open, inner, close) in forms {
+        let program = |n: usize| format!("{head}{}{inner}{};", open.repeat(n), close.repeat(n));
+        assert_eq!(checked(program(190)), [], "{open}");
+        for n in [200, 1_000, SOME] {
+            let titles: Vec<String> =
+                checked(program(n)).into_iter().map(|diagnostic| diagnostic.title).collect();
+            assert_eq!(titles, ["more than 192 choices and loops are inside each other"], "{open}");
+        }
+    }
+}
+
 #[test]
 fn a_hundred_thousand_cycles() {
     let bench = |node: &str, rows: &str| format!("{node}\nrun f {{ {rows} }}\n");
